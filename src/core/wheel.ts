@@ -1,0 +1,77 @@
+// One coarse timer for thousands of deadlines. An item that lives on just moves its `deadline` forward (one write, no
+// call); the wheel looks at it only when its bucket comes up, and puts it further along when the deadline has moved.
+// Who drives the wheel decides how coarse it is: `advance` about every `tickMs`.
+
+/** Something with a deadline. It belongs to at most one wheel. */
+export interface Timed {
+  /** When to end, in the wheel's milliseconds. May be moved later freely; to move it earlier call `reschedule`. */
+  deadline: number;
+  /** Where the wheel keeps it; -1: nowhere. Start with -1 and leave it to the wheel. */
+  bucket: number;
+  /** Called once when the deadline has passed; the item is off the wheel by then. */
+  expire(): void;
+}
+
+/** A hashed timer wheel with lazily renewed deadlines. Adding and removing cost the same however many items there are. */
+export class TimerWheel {
+  readonly #tickMs: number;
+  readonly #buckets: Set<Timed>[];
+  #tick: number;
+  #now: number;
+
+  /** `tickMs` is the grain (default 100 ms); `now` the time it starts at. */
+  constructor(now: number, options: { tickMs?: number; buckets?: number } = {}) {
+    this.#tickMs = options.tickMs ?? 100;
+    this.#buckets = Array.from({ length: options.buckets ?? 512 }, () => new Set<Timed>());
+    this.#now = now;
+    this.#tick = Math.floor(now / this.#tickMs);
+  }
+
+  /** The time of the last `advance`: coarse, and free to read. */
+  get now(): number {
+    return this.#now;
+  }
+
+  /** Puts the item on the wheel; it must not be on one. */
+  add(item: Timed): void {
+    const ticksAhead = Math.ceil(item.deadline / this.#tickMs) - this.#tick;
+    const bounded = Math.min(Math.max(ticksAhead, 1), this.#buckets.length - 1);
+    item.bucket = (this.#tick + bounded) % this.#buckets.length;
+    this.#buckets[item.bucket]!.add(item);
+  }
+
+  /** Takes the item off; one that is not on it is left alone. */
+  remove(item: Timed): void {
+    if (item.bucket < 0) return;
+    this.#buckets[item.bucket]!.delete(item);
+    item.bucket = -1;
+  }
+
+  /** Sets a deadline that may be earlier than the present one. */
+  reschedule(item: Timed, deadline: number): void {
+    this.remove(item);
+    item.deadline = deadline;
+    this.add(item);
+  }
+
+  /** Moves time on and expires what is due. A long gap (a stall) expires everything that fell into it, in one pass. */
+  advance(now: number): void {
+    this.#now = now;
+    const target = Math.floor(now / this.#tickMs);
+    const steps = Math.min(target - this.#tick, this.#buckets.length);
+    for (let step = 0; step < steps; step++) {
+      this.#tick = target - steps + step + 1;
+      this.#turn(this.#buckets[this.#tick % this.#buckets.length]!);
+    }
+  }
+
+  #turn(bucket: Set<Timed>): void {
+    if (bucket.size === 0) return;
+    for (const item of [...bucket]) {
+      if (item.bucket < 0) continue; // removed by an item that expired just before it
+      this.remove(item);
+      if (item.deadline <= this.#now) item.expire();
+      else this.add(item);
+    }
+  }
+}
