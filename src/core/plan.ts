@@ -20,12 +20,14 @@ export interface Config {
   readonly upstreams: readonly UpstreamConfig[];
 }
 
+/** Where the admin endpoint listens, and who may use it. */
 export interface AdminConfig {
   readonly address: Address;
   /** Contents of the token file, trimmed. Needed when the address is not loopback. Never shown or logged. */
   readonly token?: string;
 }
 
+/** What is logged, and how. */
 export interface LogConfig {
   readonly level: "debug" | "info" | "warning" | "error";
   readonly format: "text" | "json";
@@ -33,11 +35,13 @@ export interface LogConfig {
   readonly access: "off" | "errors" | "all";
 }
 
+/** Bounds on what hale takes on at a time. */
 export interface Limits {
   /** Client connections at a time over all listeners and workers. */
   readonly maxConnections: number;
 }
 
+/** How long a stop may take. */
 export interface DrainConfig {
   /** How long to keep accepting after a stop signal, milliseconds, 0 or more. */
   readonly acceptMs: number;
@@ -45,6 +49,7 @@ export interface DrainConfig {
   readonly timeoutMs: number;
 }
 
+/** An address hale accepts clients on, and where what they send goes. */
 export interface Listener {
   readonly name: string;
   readonly address: Address;
@@ -78,6 +83,7 @@ export interface Route {
   readonly upstream: string;
 }
 
+/** How an upstream orders its endpoints (SPEC B1). */
 export type LoadBalancer = "round_robin" | "least_requests" | "random" | "ip_hash" | "peak_ewma";
 
 /** One upstream as the files say it: endpoints without slots, discovery not yet asked. */
@@ -107,6 +113,7 @@ export interface UpstreamPolicy {
   readonly discovery?: DiscoveryParams;
 }
 
+/** How connections to endpoints are encrypted and whom they trust (L1). */
 export interface UpstreamTls {
   /** PEM bundle that is trusted INSTEAD of the public roots; absent: public roots. */
   readonly ca?: string;
@@ -115,6 +122,7 @@ export interface UpstreamTls {
   readonly serverName?: string;
 }
 
+/** Time limits of one upstream, milliseconds. */
 export interface Timeouts {
   /** Resolve + TCP + TLS, milliseconds. */
   readonly connectMs: number;
@@ -176,6 +184,7 @@ export interface DiscoveryParams {
   readonly drainRemovedMs?: number;
 }
 
+/** One endpoint as a file or a discovery names it, without a place on the board. */
 export interface EndpointConfig {
   /** `formatAddress` of host and port: the endpoint's identity within its upstream. */
   readonly key: string;
@@ -190,6 +199,7 @@ export interface EndpointConfig {
   readonly serverName?: string;
 }
 
+/** An endpoint with its place on the board. */
 export interface Endpoint extends EndpointConfig {
   /** Place on the board. */
   readonly slot: number;
