@@ -89,12 +89,13 @@ function judgeState(source: Source, statement: ts.Statement): Finding[] {
   );
 }
 
+/** Types that are changeable as written. A type by another name is trusted: names carry their own readonly. */
+const MUTABLE_TYPE = /^(?!readonly\b)(Map|Set|WeakMap|WeakSet|Array|Record)\b|^(?!readonly\b).*\]$/s;
+
 function isMutable(declaration: ts.VariableDeclaration, tree: ts.SourceFile): boolean {
   const value = declaration.initializer;
   if (value === undefined) return false;
-  if (declaration.type !== undefined && /\b(readonly|Readonly\w*)\b/.test(declaration.type.getText(tree))) {
-    return false;
-  }
+  if (declaration.type !== undefined && !MUTABLE_TYPE.test(declaration.type.getText(tree))) return false;
   if (ts.isArrayLiteralExpression(value)) return true;
   if (ts.isObjectLiteralExpression(value)) return value.properties.length === 0;
   if (!ts.isNewExpression(value)) return false;

@@ -172,8 +172,11 @@ Deno.test("state at module level that can change is reported", () => {
     `const seen = new Set(["a"]);`,
     `const seen: Map<string, number> = new Map();`,
     `const list: number[] = [];`,
+    `const list: Array<number> = [];`,
+    `const pairs: [string, number][] = [["a", 1]];`,
     `const list = [1, 2];`,
     `const table = {};`,
+    `const table: Record<string, number> = {};`,
     `class A { static count = 0; }`,
   ];
   for (const text of bad) assert.deepEqual(broken({ "src/net/a.ts": text }), ["src/net/a.ts state"], text);
@@ -186,6 +189,9 @@ Deno.test("constants at module level pass", () => {
     `const table: ReadonlyMap<string, number> = new Map([["a", 1]]);`,
     `const list: readonly number[] = [1, 2];`,
     `const list = [1, 2] as const;`,
+    `const pairs: readonly [string, number][] = [["a", 1]];`,
+    `const empty: Buckets = [];`,
+    `const none: Readonly<Record<string, number>> = {};`,
     `const table = { a: 1 };`,
     `const encoder = new TextEncoder();`,
     `class A { static readonly limit = 3; #count = 0; }`,
