@@ -1,0 +1,66 @@
+// Whom TLS toward endpoints believes (L1): the public roots, or a given CA bundle INSTEAD of them. `Deno.startTls`
+// adds `caCerts` to the runtime's own store and has no way to leave that out, so the store itself is emptied once, at
+// the start of the process, and every handshake is given its roots. Checked on 2.6 and 2.9: see trust_test.ts.
+
+import { rootCertificates } from "node:tls";
+import { messageOf } from "./socket_errors.ts";
+
+/** The environment variable that names the runtime's own store; it is read at the first use of TLS, and only then. */
+const STORE_VARIABLE = "DENO_TLS_CA_STORE";
+
+/**
+ * Whether a CA bundle stands alone. "exclusive": yes. "added": no, the runtime's own roots are believed beside it,
+ * for the reason given; a config with `trusted_ca_file` must not be run then.
+ */
+export type Trust = { readonly state: "exclusive" } | { readonly state: "added"; readonly reason: string };
+
+/**
+ * Empties the runtime's own root store for the whole process, workers included. Call it once, before anything uses
+ * TLS. It needs `--allow-env=DENO_TLS_CA_STORE`, and on Deno 2.7 and later `--allow-sys` to read the public roots.
+ * Says "added" when it came too late or may not; it never guesses: a store that is still unread refuses an unknown
+ * name, one that was read no longer looks.
+ */
+export function emptyRuntimeTrust(): Trust {
+  const permission = Deno.permissions.querySync({ name: "env", variable: STORE_VARIABLE });
+  if (permission.state !== "granted") {
+    return { state: "added", reason: `--allow-env=${STORE_VARIABLE} is missing` };
+  }
+  const roots = publicRoots();
+  if (!Array.isArray(roots)) return { state: "added", reason: roots.problem };
+  Deno.env.set(STORE_VARIABLE, "hale-asks-whether-this-is-read");
+  const isUnread = !canMakeHttpClient();
+  Deno.env.set(STORE_VARIABLE, "");
+  if (!isUnread) return { state: "added", reason: "TLS was used before the store could be emptied" };
+  // Reads the empty store now, so that no later change of the environment fills it.
+  if (!canMakeHttpClient()) return { state: "added", reason: "The runtime refuses an empty root store" };
+  return { state: "exclusive" };
+}
+
+/** Making an HTTP client reads the root store without using the network. */
+function canMakeHttpClient(): boolean {
+  try {
+    Deno.createHttpClient({}).close();
+    return true;
+  } catch {
+    return false; // The answer itself: the store was read, and its name is unknown.
+  }
+}
+
+/**
+ * What to give `Deno.startTls` as `caCerts`: the bundle (PEM text, any number of certificates), or the public roots
+ * (those of Mozilla, as the runtime carries them) when there is none. Without the permission to read those the
+ * runtime's own store is still whole (see `emptyRuntimeTrust`), and nothing needs to be added to it.
+ */
+export function rootsFor(ca: string | undefined): string[] {
+  if (ca !== undefined) return [ca];
+  const roots = publicRoots();
+  return Array.isArray(roots) ? roots : [];
+}
+
+function publicRoots(): string[] | { readonly problem: string } {
+  try {
+    return [...rootCertificates];
+  } catch (error) {
+    return { problem: `The public roots can not be read: ${messageOf(error)}` };
+  }
+}
