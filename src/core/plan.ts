@@ -197,6 +197,8 @@ export interface EndpointConfig {
   readonly source: "static" | "discovered";
   /** TLS name for discovered endpoints: the discovery host name or SRV target, without final dot. */
   readonly serverName?: string;
+  /** False: spoken to in plain text although the upstream has `tls` (a mixed set from the command line). Absent: as the upstream. */
+  readonly tls?: false;
 }
 
 /** An endpoint with its place on the board. */
@@ -221,6 +223,11 @@ export interface Plan {
   readonly resolver: "stub" | "system";
   readonly listeners: readonly Listener[];
   readonly upstreams: readonly Upstream[];
+}
+
+/** Whether connections to the endpoint are TLS. */
+export function usesTls(upstream: UpstreamPolicy, endpoint: EndpointConfig): boolean {
+  return upstream.tls !== undefined && endpoint.tls !== false;
 }
 
 /** The host that TLS asks for and checks (L1). */
