@@ -1,0 +1,75 @@
+// From an upstream's name to an open connection: pick, dial, and on failure report and pick again among the endpoints
+// not yet tried (T4). Used for TCP sessions and for new connections of the HTTP pool.
+
+import type { Duplex } from "../core/duplex.ts";
+import type { Outcome } from "../core/outcome.ts";
+import { type EndpointConfig, tlsNameOf, type UpstreamPolicy } from "../core/plan.ts";
+import type { DialOptions, DialTarget } from "../net/dial.ts";
+import type { Lease, Picker } from "./pick.ts";
+import type { Service } from "./service.ts";
+
+/** A lease with the connection to its endpoint. The caller releases the one and closes the other. */
+export interface Connection {
+  readonly lease: Lease;
+  readonly conn: Duplex;
+  /** Endpoints tried, this one included. */
+  readonly attempts: number;
+  readonly dialMs: number;
+}
+
+/** Why there is no connection. */
+export interface NoConnection {
+  readonly lease?: undefined;
+  readonly outcome: Outcome;
+  readonly attempts: number;
+}
+
+/** Connects to the first endpoint of the upstream that takes the connection, in at most `connectAttempts` tries. */
+export async function connect(
+  service: Service,
+  picker: Picker,
+  clientHash: number,
+): Promise<Connection | NoConnection> {
+  const tried = new Set<string>();
+  let last: Outcome = "no_endpoint";
+  for (let attempts = 1; attempts <= picker.upstream.connectAttempts; attempts++) {
+    const lease = picker.pick({ clientHash, tried });
+    if (lease === undefined) return { outcome: "no_endpoint", attempts: attempts - 1 };
+    tried.add(lease.endpoint.key);
+    const result = await dialEndpoint(service, lease);
+    if ("conn" in result) return { lease, conn: result.conn, attempts, dialMs: result.dialMs };
+    last = result.outcome;
+    if (last === "out_of_descriptors") return { outcome: last, attempts };
+  }
+  return { outcome: last, attempts: picker.upstream.connectAttempts };
+}
+
+/** One dial of the leased endpoint, reported. On failure the lease is released. */
+export async function dialEndpoint(
+  service: Service,
+  lease: Lease,
+): Promise<{ readonly conn: Duplex; readonly dialMs: number } | { readonly outcome: Outcome }> {
+  const { endpoint, upstream } = lease.place;
+  const started = service.clock.now();
+  const dialed = await service.dial(dialTarget(upstream, endpoint), dialOptions(service, upstream));
+  const dialMs = service.clock.now() - started;
+  if ("conn" in dialed) return { conn: dialed.conn, dialMs };
+  lease.report(dialed.outcome, dialMs, dialed.detail);
+  lease[Symbol.dispose]();
+  if (endpoint.source === "discovered") service.unreached(endpoint.slot);
+  return { outcome: dialed.outcome };
+}
+
+/** What to dial for an endpoint (L1 for the TLS name). */
+export function dialTarget(upstream: UpstreamPolicy, endpoint: EndpointConfig): DialTarget {
+  if (upstream.tls === undefined) return { host: endpoint.host, port: endpoint.port };
+  const { ca } = upstream.tls;
+  const alpn = upstream.protocol === "https" ? ["http/1.1"] as const : [];
+  const tls = { serverName: tlsNameOf(upstream, endpoint), alpn, ...(ca === undefined ? {} : { ca }) };
+  return { host: endpoint.host, port: endpoint.port, tls };
+}
+
+function dialOptions(service: Service, upstream: UpstreamPolicy): DialOptions {
+  const { connectMs, happyEyeballsMs } = upstream.timeouts;
+  return { connectMs, happyEyeballsMs, resolveHost: service.resolveHost, clock: service.clock };
+}

@@ -1,0 +1,293 @@
+// The data plane of one worker: the listeners, pickers and sessions of the plan in force, and what happens to them when
+// the plan changes, drains or is cut. It runs equally in a worker thread and, in tests, in the main thread.
+
+import type { Board, Tally } from "../core/board.ts";
+import { formatAddress } from "../core/address.ts";
+import type { Clock, Random } from "../core/clock.ts";
+import type { BindFailure, FromWorker } from "../core/message.ts";
+import type { Permits } from "../core/permits.ts";
+import type { Listener, Plan } from "../core/plan.ts";
+import type { PlaneStats } from "../core/stats.ts";
+import { TimerWheel } from "../core/wheel.ts";
+import { BufferPool } from "../net/buffers.ts";
+import type { DialOptions } from "../net/dial.ts";
+import { bindMessage } from "../net/listen.ts";
+import { codeOf, messageOf } from "../net/socket_errors.ts";
+import { Counts } from "./counts.ts";
+import { type ConnSource, ListenerLoop, type LoopHost } from "./listener_loop.ts";
+import { type LeaseOffice, Picker } from "./pick.ts";
+import { Reporter } from "./reporter.ts";
+import type { ClientConn, Dial, Service, Session } from "./service.ts";
+import { SessionLog } from "./session_log.ts";
+import { TcpSession } from "./tcp_session.ts";
+
+/** How often `tick` is to be called, milliseconds. */
+export const TICK_MS = 100;
+
+/** What a plane is given. */
+export interface PlanePorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly board: Board;
+  readonly tally: Tally;
+  readonly permits: Permits;
+  readonly dial: Dial;
+  readonly resolveHost: DialOptions["resolveHost"];
+  /** Binds a listener's address; throws with `code` when that fails. */
+  readonly listen: (listener: Listener) => ConnSource;
+  readonly send: (message: FromWorker) => void;
+}
+
+const EMPTY_PLAN: Plan = {
+  generation: 0,
+  revision: 0,
+  limits: { maxConnections: 0 },
+  access: "off",
+  resolver: "stub",
+  listeners: [],
+  upstreams: [],
+};
+
+/** One worker's data plane. */
+export class Plane implements Service, LoopHost {
+  readonly clock: Clock;
+  readonly wheel: TimerWheel;
+  readonly buffers = new BufferPool();
+  readonly counts = new Counts();
+  readonly reporter: Reporter;
+  readonly dial: Dial;
+  readonly resolveHost: DialOptions["resolveHost"];
+  readonly permits: Permits;
+  plan: Plan = EMPTY_PLAN;
+  draining = false;
+  readonly #ports: PlanePorts;
+  readonly #office: LeaseOffice;
+  readonly #log: SessionLog;
+  readonly #sessions = new Set<Session>();
+  readonly #loops = new Map<string, ListenerLoop>();
+  readonly #prepared = new Map<string, ListenerLoop>();
+  #pickers = new Map<string, Picker>();
+  /** Loops on their way out; each resolves when its address is free. */
+  readonly #retiring = new Set<Promise<void>>();
+  #lastTick: number;
+  #lagMs = 0;
+
+  constructor(ports: PlanePorts) {
+    this.#ports = ports;
+    this.clock = ports.clock;
+    this.permits = ports.permits;
+    this.dial = ports.dial;
+    this.resolveHost = ports.resolveHost;
+    this.wheel = new TimerWheel(ports.clock.now(), { tickMs: TICK_MS });
+    this.reporter = new Reporter((runs) => ports.send({ type: "evidence", runs }));
+    this.#log = new SessionLog((records, dropped) => ports.send({ type: "sessions", records, dropped }));
+    this.#lastTick = ports.clock.now();
+    const { board, tally, random } = ports;
+    this.#office = { board, tally, random, reporter: this.reporter, counts: this.counts };
+  }
+
+  /** Client connections that are open. */
+  get sessionCount(): number {
+    return this.#sessions.size;
+  }
+
+  /** Binds listeners of a plan to come. All or none: after a failure nothing stays bound. */
+  async prepare(listeners: readonly Listener[]): Promise<BindFailure | undefined> {
+    for (const listener of listeners) {
+      const failure = this.#bind(listener);
+      if (failure === undefined) continue;
+      await this.abandon();
+      return failure;
+    }
+    return undefined;
+  }
+
+  #bind(listener: Listener): BindFailure | undefined {
+    const address = formatAddress(listener.address);
+    try {
+      this.#prepared.set(
+        addressKey(listener),
+        new ListenerLoop(listener, this.#ports.listen(listener), this),
+      );
+      return undefined;
+    } catch (error) {
+      return { listener: listener.name, address, code: codeOf(error) ?? "", message: bindMessage(error) };
+    }
+  }
+
+  /** Lets go of what was prepared. */
+  async abandon(): Promise<void> {
+    const loops = [...this.#prepared.values()];
+    this.#prepared.clear();
+    await Promise.all(loops.map((loop) => loop.close()));
+  }
+
+  /** Swaps to a plan whose new listeners have been prepared. What is kept is not touched. */
+  take(plan: Plan, retireMs?: number): void {
+    const gone = slotsGone(this.plan, plan);
+    this.plan = plan;
+    this.#takeUpstreams(plan);
+    this.#takeListeners(plan, retireMs);
+    this.#retireSlots(gone);
+    this.counts.keepOnly(namesOf(plan.listeners), namesOf(plan.upstreams));
+  }
+
+  #takeUpstreams(plan: Plan): void {
+    const pickers = new Map<string, Picker>();
+    for (const upstream of plan.upstreams) {
+      const picker = this.#pickers.get(upstream.name) ?? new Picker(upstream, this.#office);
+      picker.update(upstream);
+      pickers.set(upstream.name, picker);
+    }
+    this.#pickers = pickers;
+  }
+
+  #takeListeners(plan: Plan, retireMs: number | undefined): void {
+    const wanted = new Map(plan.listeners.map((listener) => [addressKey(listener), listener]));
+    for (const [key, loop] of this.#loops) {
+      const next = wanted.get(key);
+      if (next === undefined || this.#prepared.has(key)) {
+        this.#retire(key, loop, next === undefined ? retireMs : undefined);
+      } else loop.listener = next;
+    }
+    this.#bindMissing(wanted);
+    for (const [key, loop] of this.#prepared) {
+      loop.listener = wanted.get(key) ?? loop.listener;
+      this.#loops.set(key, loop);
+      loop.start();
+    }
+    this.#prepared.clear();
+  }
+
+  /** A worker that starts in the middle of things was never asked to prepare. */
+  #bindMissing(wanted: ReadonlyMap<string, Listener>): void {
+    for (const [key, listener] of wanted) {
+      if (this.#loops.has(key) || this.#prepared.has(key)) continue;
+      const failure = this.#bind(listener);
+      if (failure !== undefined) this.trouble(listener.name, failure.code, false);
+    }
+  }
+
+  #retire(key: string, loop: ListenerLoop, retireMs: number | undefined): void {
+    this.#loops.delete(key);
+    const done: Promise<void> = loop.retire().finally(() => this.#retiring.delete(done));
+    this.#retiring.add(done);
+    if (retireMs !== undefined) {
+      this.#cutLater(retireMs, (session) => session.listener === loop.listener.name);
+    }
+  }
+
+  /** Sessions on endpoints that left the plan live on, or for `drain_removed_ms`. */
+  #retireSlots(gone: ReadonlyMap<number, number>): void {
+    for (const [slot, ms] of gone) this.#cutLater(ms, (session) => session.slot === slot);
+  }
+
+  #cutLater(ms: number, which: (session: Session) => boolean): void {
+    const doomed = [...this.#sessions].filter(which);
+    if (doomed.length === 0) return;
+    this.wheel.add({
+      deadline: this.wheel.now + ms,
+      bucket: -1,
+      expire: () => doomed.forEach((session) => this.#sessions.has(session) && session.cut("drained")),
+    });
+  }
+
+  /** Takes no new work: listeners close once the kernel's queue is empty, idle kept connections close. */
+  async drain(): Promise<void> {
+    for (const [key, loop] of this.#loops) this.#retire(key, loop, undefined);
+    await Promise.all(this.#retiring);
+    this.draining = true;
+    for (const session of this.#sessions) session.drain();
+  }
+
+  /** Cuts every session that is left and gives their number. */
+  cut(): number {
+    const sessions = [...this.#sessions];
+    for (const session of sessions) session.cut("drained");
+    return sessions.length;
+  }
+
+  /** To be called every `TICK_MS`: deadlines, gathered reports, the measure of our own lateness. */
+  tick(): void {
+    const now = this.clock.now();
+    this.#lagMs = Math.max(now - this.#lastTick - TICK_MS, this.#lagMs * 0.98, 0);
+    this.#lastTick = now;
+    this.wheel.advance(now);
+    this.reporter.flush();
+    this.#log.flush();
+  }
+
+  /** The counts so far. */
+  stats(): PlaneStats {
+    return this.counts.snapshot(this.#lagMs);
+  }
+
+  // What sessions use (Service).
+
+  picker(upstream: string): Picker | undefined {
+    return this.#pickers.get(upstream);
+  }
+
+  unreached(slot: number): void {
+    this.#ports.send({ type: "unreached", slot });
+  }
+
+  record(record: Parameters<SessionLog["add"]>[0]): void {
+    this.#log.add(record);
+  }
+
+  // What accept loops use (LoopHost).
+
+  maxConnections(): number {
+    return this.plan.limits.maxConnections;
+  }
+
+  trouble(listener: string, code: string, over: boolean): void {
+    this.#ports.send({ type: "accept_trouble", listener, code, over });
+  }
+
+  /** Serves a client connection to its end, and gives its permit back then. */
+  admit(conn: ClientConn, listener: Listener): void {
+    const session = this.#sessionFor(conn, listener);
+    const stats = this.counts.listener(listener.name);
+    this.#sessions.add(session);
+    stats.accepted++;
+    stats.active++;
+    session.serve()
+      .catch((error) =>
+        this.#ports.send({ type: "loop_error", message: `Session failed: ${messageOf(error)}` })
+      )
+      .finally(() => {
+        this.#sessions.delete(session);
+        stats.active--;
+        this.permits.give();
+      });
+  }
+
+  #sessionFor(conn: ClientConn, listener: Listener): Session {
+    conn.setNoDelay?.(true);
+    return new TcpSession(this, listener, conn);
+  }
+}
+
+function addressKey(listener: Listener): string {
+  return formatAddress(listener.address);
+}
+
+function namesOf(items: readonly { readonly name: string }[]): ReadonlySet<string> {
+  return new Set(items.map((item) => item.name));
+}
+
+/** Slots of the old plan that the new one lacks and whose sessions are to end, with the milliseconds they still have. */
+function slotsGone(old: Plan, next: Plan): ReadonlyMap<number, number> {
+  const kept = new Set(
+    next.upstreams.flatMap((upstream) => upstream.endpoints.map((endpoint) => endpoint.slot)),
+  );
+  const gone = new Map<number, number>();
+  for (const upstream of old.upstreams) {
+    const ms = upstream.discovery?.drainRemovedMs;
+    if (ms === undefined) continue;
+    for (const { slot } of upstream.endpoints) if (!kept.has(slot)) gone.set(slot, ms);
+  }
+  return gone;
+}

@@ -1,0 +1,59 @@
+// What every session of a worker stands on: time, buffers, picking, dialing, counting. One object per worker; nothing
+// in it belongs to one session.
+
+import type { Clock } from "../core/clock.ts";
+import type { Duplex } from "../core/duplex.ts";
+import type { Plan } from "../core/plan.ts";
+import type { SessionRecord } from "../core/stats.ts";
+import type { TimerWheel } from "../core/wheel.ts";
+import type { BufferPool } from "../net/buffers.ts";
+import type { Dialed, DialFailure, DialOptions, DialTarget } from "../net/dial.ts";
+import type { Picker } from "./pick.ts";
+import type { Reporter } from "./reporter.ts";
+import type { Counts } from "./counts.ts";
+
+/** A connection as accepted. */
+export interface ClientConn extends Duplex {
+  readonly remoteAddr: Deno.Addr;
+  setNoDelay?(noDelay?: boolean): void;
+  /** On TLS listeners: completes the handshake. */
+  handshake?(): Promise<unknown>;
+}
+
+/** Opens a connection to an endpoint; never rejects. */
+export type Dial = (target: DialTarget, options: DialOptions) => Promise<Dialed | DialFailure>;
+
+/** The common ground of all sessions of one worker. */
+export interface Service {
+  /** The plan in force; a session notes it when it begins. */
+  readonly plan: Plan;
+  readonly clock: Clock;
+  readonly wheel: TimerWheel;
+  readonly buffers: BufferPool;
+  readonly reporter: Reporter;
+  readonly counts: Counts;
+  readonly dial: Dial;
+  readonly resolveHost: DialOptions["resolveHost"];
+  /** The picker of an upstream of the plan in force, or of one that left it while the caller was under way. */
+  picker(upstream: string): Picker | undefined;
+  /** A discovered endpoint could not be reached (D10). */
+  unreached(slot: number): void;
+  /** One session or exchange has ended (T5). */
+  record(record: SessionRecord): void;
+  /** Set once the worker takes no new work. */
+  readonly draining: boolean;
+}
+
+/** One client connection, as the plane sees it. */
+export interface Session {
+  /** Name of the listener it came in by. */
+  readonly listener: string;
+  /** Slot of the endpoint it is connected to; -1: none at the moment. */
+  readonly slot: number;
+  /** Serves the connection to its end. Never rejects for what peers do. */
+  serve(): Promise<void>;
+  /** No new work after what is under way: an idle kept connection closes now. */
+  drain(): void;
+  /** Ends it now. */
+  cut(outcome: "drained"): void;
+}

@@ -1,0 +1,138 @@
+// One TCP client connection from accept to close (DESIGN 5): connect to an endpoint, relay, report, account. What
+// happens after the connection stands never charges the endpoint.
+
+import type { Outcome } from "../core/outcome.ts";
+import type { Listener, Plan } from "../core/plan.ts";
+import type { Timed } from "../core/wheel.ts";
+import { closeQuietly, Relay, type RelayOwner } from "../net/relay.ts";
+import { clientHashOf, clientTextOf } from "./client_address.ts";
+import { connect, type Connection } from "./connect.ts";
+import { countOutcome } from "./counts.ts";
+import type { ClientConn, Service, Session } from "./service.ts";
+
+/** How long a client gets to read what a failed endpoint had sent, milliseconds. */
+const LINGER_MS = 1000;
+
+/** A TCP session. */
+export class TcpSession implements Session, Timed, RelayOwner {
+  deadline = 0;
+  bucket = -1;
+  slot = -1;
+  readonly listener: string;
+  readonly #service: Service;
+  readonly #config: Listener;
+  readonly #plan: Plan;
+  readonly #client: ClientConn;
+  readonly #startedAt: number;
+  #relay: Relay | undefined;
+  /** The limit in force: idle, half-closed, or none that bytes can renew. */
+  #limitMs: number;
+  #overdue: Outcome = "idle";
+  #cut: Outcome | undefined;
+
+  constructor(service: Service, config: Listener, client: ClientConn) {
+    this.#service = service;
+    this.#plan = service.plan;
+    this.#config = config;
+    this.#client = client;
+    this.listener = config.name;
+    this.#limitMs = config.idleTimeoutMs;
+    this.#startedAt = service.clock.now();
+  }
+
+  /** Serves the connection to its end. */
+  async serve(): Promise<void> {
+    const picker = this.#service.picker(this.#config.upstream!);
+    const hash = picker?.upstream.loadBalancer === "ip_hash" ? clientHashOf(this.#client) : 0;
+    const found = picker && await connect(this.#service, picker, hash);
+    if (found?.lease === undefined) {
+      return this.#refuse(found?.outcome ?? "no_endpoint", found?.attempts ?? 0);
+    }
+    using lease = found.lease;
+    lease.report("connected", found.dialMs);
+    this.slot = lease.slot;
+    const outcome = await this.#copy(found);
+    this.#account(outcome, found);
+  }
+
+  /** Nobody could be reached: the client's connection is closed at once (T4). */
+  #refuse(outcome: Outcome, attempts: number): void {
+    closeQuietly(this.#client);
+    if (outcome === "no_endpoint") this.#service.counts.upstream(this.#config.upstream!).noEndpoint++;
+    this.#account(outcome, undefined, attempts);
+  }
+
+  async #copy(found: Connection): Promise<Outcome> {
+    this.#relay = new Relay(this.#client, found.conn, { buffers: this.#service.buffers, owner: this });
+    if (this.#cut !== undefined) this.#relay.cut(this.#cut);
+    this.deadline = this.#service.wheel.now + this.#limitMs;
+    this.#service.wheel.add(this);
+    const outcome = await this.#relay.run();
+    this.#service.wheel.remove(this);
+    return outcome;
+  }
+
+  /** Bytes moved: the limit begins anew. */
+  touch(): void {
+    this.deadline = this.#service.wheel.now + this.#limitMs;
+  }
+
+  /** One side ended: from now on the shorter limit holds (T1). */
+  halfClosed(): void {
+    this.#limit(Math.min(this.#config.halfCloseTimeoutMs, this.#config.idleTimeoutMs), "half_close_timeout");
+  }
+
+  /** The endpoint failed: the client may read what is on its way, no longer. */
+  lingering(): void {
+    this.#limit(LINGER_MS, "endpoint_reset");
+  }
+
+  #limit(ms: number, overdue: Outcome): void {
+    this.#limitMs = ms;
+    this.#overdue = overdue;
+    this.#service.wheel.reschedule(this, this.#service.wheel.now + ms);
+  }
+
+  /** The limit has passed. */
+  expire(): void {
+    this.#relay?.cut(this.#overdue);
+  }
+
+  /** A TCP session has no point at which it could be asked to leave. */
+  drain(): void {}
+
+  /** Ends it now. */
+  cut(outcome: "drained"): void {
+    this.#cut = outcome;
+    if (this.#relay !== undefined) this.#relay.cut(outcome);
+    else closeQuietly(this.#client);
+  }
+
+  #account(outcome: Outcome, found: Connection | undefined, attempts = found?.attempts ?? 0): void {
+    const stats = this.#service.counts.listener(this.listener);
+    const bytesUp = this.#relay?.bytesUp ?? 0;
+    const bytesDown = this.#relay?.bytesDown ?? 0;
+    countOutcome(stats, outcome);
+    stats.bytesIn += bytesUp;
+    stats.bytesOut += bytesDown;
+    if (!isLogged(this.#plan, outcome)) return;
+    this.#service.record({
+      listener: this.listener,
+      protocol: "tcp",
+      upstream: this.#config.upstream!,
+      endpoint: found?.lease.endpoint.key ?? "",
+      client: clientTextOf(this.#client),
+      outcome,
+      bytesUp,
+      bytesDown,
+      durationMs: this.#service.clock.now() - this.#startedAt,
+      attempts,
+      at: this.#service.clock.wallMs(),
+    });
+  }
+}
+
+/** Whether a session that ended so goes to the access log. */
+function isLogged(plan: Plan, outcome: Outcome): boolean {
+  return plan.access === "all" || (plan.access === "errors" && outcome !== "finished");
+}
