@@ -49,6 +49,11 @@ export interface Ejection extends EndpointName {
   readonly recovery: HealthParams["recovery"];
 }
 
+interface Observed {
+  /** "observe": it was in rotation all the time (H12). */
+  readonly mode: HealthParams["mode"];
+}
+
 /** Health of endpoints and upstreams. */
 export type HealthEvent =
   | { readonly kind: "endpoint_ejected" } & Ejection
@@ -56,8 +61,15 @@ export type HealthEvent =
   | { readonly kind: "would_eject" } & Ejection
   /** `max_ejected_percent` kept it in rotation. Told once until it is well again or ejected. */
   | { readonly kind: "ejection_withheld"; readonly out: number; readonly size: number } & EndpointName
-  | { readonly kind: "endpoint_half_open"; readonly ejectedMs: number } & EndpointName
-  | { readonly kind: "endpoint_restored"; readonly by: EvidenceSource; readonly outMs: number } & EndpointName
+  | { readonly kind: "endpoint_half_open"; readonly ejectedMs: number } & EndpointName & Observed
+  | {
+    readonly kind: "endpoint_restored";
+    /** Whose success it was; "config": its health rules were taken out of the config. */
+    readonly by: EvidenceSource | "config";
+    readonly outMs: number;
+  }
+    & EndpointName
+    & Observed
   | { readonly kind: "endpoint_operator"; readonly state: OperatorState } & EndpointName
   /** No endpoint of the upstream is usable (H8). */
   | {

@@ -55,6 +55,12 @@ export function severityOf(event: HaleEvent): Severity {
   return SEVERITIES[event.kind];
 }
 
+const RESTORED_BY = {
+  probe: "its probes pass",
+  traffic: "its trial went well",
+  config: "its health rules were taken out of the config",
+} as const;
+
 type Sentences = {
   readonly [Kind in EventKind]: (event: Extract<HaleEvent, { readonly kind: Kind }>) => string;
 };
@@ -65,10 +71,11 @@ const SENTENCES: Sentences = {
   ejection_withheld: (event) =>
     `Kept ${nameOf(event)} in rotation although it fails: ${event.out} of ${event.size} are out already`,
   endpoint_half_open: (event) =>
-    `Trying ${nameOf(event)} again after ${formatDuration(event.ejectedMs)}: half_open`,
+    `${event.mode === "observe" ? "Would try" : "Trying"} ${nameOf(event)} again ` +
+    `after ${formatDuration(event.ejectedMs)}: half_open`,
   endpoint_restored: (event) =>
-    `Restored ${nameOf(event)} after ${formatDuration(event.outMs)}: ` +
-    (event.by === "probe" ? "its probes pass" : "its trial went well"),
+    `${event.mode === "observe" ? "Would have restored" : "Restored"} ${nameOf(event)} ` +
+    `after ${formatDuration(event.outMs)}: ${RESTORED_BY[event.by]}`,
   endpoint_operator: (event) => `Set ${nameOf(event)} to ${event.state}`,
   all_down_entered: allDownText,
   all_down_left: (event) =>
