@@ -70,6 +70,12 @@ export function isIpv6(host: string): boolean {
   return host.includes(":");
 }
 
+/** Whether a canonical host never leaves this machine: 127.0.0.0/8, ::1, the IPv4-mapped forms, localhost. */
+export function isLoopback(host: string): boolean {
+  const plain = unmapped(host);
+  return plain === "localhost" || plain === "::1" || parseIpv4(plain)?.[0] === 127;
+}
+
 /**
  * The one spelling of a host: names in lower case without a final dot, IPv4 as four decimal parts, IPv6 by RFC 5952
  * (IPv4-mapped ones stay IPv6). Undefined when the text is no host: bad characters, a label over 63, a name over 253,
