@@ -20,7 +20,7 @@ const STATS_MS = 500;
 export interface WorkerNotices {
   /** Something a worker says of its own accord. */
   message(message: FromWorker, worker: number): void;
-  died(worker: number, reason: string): void;
+  died(worker: number, reason: string, deathsInMinute: number): void;
   /** Too many deaths: there is no point in going on. */
   hopeless(reason: string): void;
 }
@@ -116,9 +116,9 @@ export class Workers {
     const { number } = member.link;
     this.#settleEstate(member);
     member.restarts++;
-    this.#notices.died(number, reason);
     const now = this.#clock.now();
     this.#deaths = [...this.#deaths.filter((at) => now - at < DEATH_WINDOW_MS), now];
+    this.#notices.died(number, reason, this.#deaths.length);
     if (this.#deaths.length > MOST_DEATHS) return this.#notices.hopeless(reason);
     member.link = this.#start(number, member);
   }

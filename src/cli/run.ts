@@ -1,0 +1,83 @@
+// `hale run`, `hale tcp` and `hale http`: the commands that serve.
+
+import { defaultPaths } from "../config/decode.ts";
+import { quickConfig } from "../config/quick.ts";
+import { type ConfigReading, diskFiles, readConfig } from "../control/config_source.ts";
+import { LineWriter } from "../control/line_writer.ts";
+import { EXIT, Program } from "../control/program.ts";
+import { SystemClock } from "../net/system_clock.ts";
+import { VERSION } from "../core/version.ts";
+import type { Io } from "./terminal.ts";
+import { CONFIG_HELP, CONFIG_OPTION, readArgs, type Usage } from "./usage.ts";
+
+const RUN: Usage = {
+  synopsis: "hale [run] [-c PATH]... [--takeover]",
+  purpose: "Serves what the config says, and takes edits of it while running.",
+  options: [
+    CONFIG_HELP,
+    "--takeover          listen beside another hale on the same ports, for an upgrade without a gap:",
+    "                    start the new one with it, then send the old one SIGTERM",
+  ],
+  examples: ["hale run -c hale.yaml", "hale run -c /etc/hale/"],
+};
+
+/** Serves a config until it is told to stop. */
+export async function runCommand(args: readonly string[], io: Io): Promise<number> {
+  const parsed = readArgs(args, { ...CONFIG_OPTION, takeover: { type: "boolean" } }, { usage: RUN, io });
+  if ("exitCode" in parsed) return parsed.exitCode;
+  const paths = parsed.values.config ?? defaultPaths(diskFiles);
+  return await serve(() => readConfig(paths), io, parsed.values.takeover === true);
+}
+
+/** The usage of `hale tcp` or `hale http`. */
+function quickUsage(protocol: "tcp" | "http"): Usage {
+  const endpoints = protocol === "tcp" ? "HOST:PORT..." : "URL...";
+  return {
+    synopsis: `hale ${protocol} LISTEN ${endpoints}`,
+    purpose:
+      `Balances ${protocol.toUpperCase()} over the endpoints without a config file. Endpoints that refuse connections ` +
+      "leave for 30 s after 5 failures in a row.",
+    options: ["LISTEN   a port, :port or host:port"],
+    examples: protocol === "tcp"
+      ? ["hale tcp :5432 10.0.0.1:5432 10.0.0.2:5432"]
+      : ["hale http :8080 http://10.0.0.1:8080 https://10.0.0.2"],
+  };
+}
+
+/** Serves endpoints named on the command line. */
+export async function quickCommand(
+  protocol: "tcp" | "http",
+  args: readonly string[],
+  io: Io,
+): Promise<number> {
+  const context = { usage: quickUsage(protocol), io, positionals: [2, 1000] } as const;
+  const parsed = readArgs(args, {}, context);
+  if ("exitCode" in parsed) return parsed.exitCode;
+  const [listen, ...endpoints] = parsed.positionals;
+  const quick = quickConfig({ protocol, listen: listen!, endpoints });
+  if ("problems" in quick) {
+    for (const problem of quick.problems) io.err(`${problem}\n`);
+    return EXIT.usage;
+  }
+  const reading: ConfigReading = {
+    hash: "command-line",
+    decoded: { config: quick.config, files: [], folders: [], digestInput: "" },
+  };
+  return await serve(() => Promise.resolve(reading), io, false);
+}
+
+async function serve(read: () => Promise<ConfigReading>, io: Io, takeover: boolean): Promise<number> {
+  const log = new LineWriter(Deno.stdout);
+  const program = new Program({
+    clock: new SystemClock(),
+    random: Math.random,
+    version: VERSION,
+    log: (line) => log.line(line),
+    complain: (line) => io.err(line),
+    read,
+    takeover,
+  });
+  const code = await program.run();
+  await log.flush(1000);
+  return code;
+}

@@ -1,0 +1,153 @@
+// A running hale, from its first config to its exit code: supervisor, reloads, admin endpoint and signals put together.
+// `run` is the whole life; everything it opened is closed when it resolves.
+
+import type { Clock, Random } from "../core/clock.ts";
+import type { HaleEvent } from "../core/event.ts";
+import type { Config } from "../core/plan.ts";
+import { probeBind } from "../net/listen.ts";
+import { messageOf } from "../net/socket_errors.ts";
+import type { ConfigReading } from "./config_source.ts";
+import { drain } from "./drain.ts";
+import { FolderWatch } from "./folder_watch.ts";
+import { Log, type WriteLine } from "./log.ts";
+import { problemLine, Reloader } from "./reloader.ts";
+import { StopSignals } from "./stop_signals.ts";
+import { type ConfigOrigin, Supervisor } from "./supervisor.ts";
+import { TaskGroup } from "./task_group.ts";
+import { spawnThread } from "./worker_link.ts";
+
+/** Exit codes (SPEC X). */
+export const EXIT = { ok: 0, problems: 1, usage: 2, forced: 3 } as const;
+
+/** How to run. */
+export interface ProgramOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly version: string;
+  /** Takes the log. */
+  readonly log: WriteLine;
+  /** Takes what keeps hale from starting. */
+  readonly complain: WriteLine;
+  /** Reads the config, at the start and whenever it may have changed. */
+  readonly read: () => Promise<ConfigReading>;
+  /** Bind beside another hale on the same ports (S2). */
+  readonly takeover: boolean;
+}
+
+/** One hale process. */
+export class Program {
+  readonly #options: ProgramOptions;
+  readonly #log: Log;
+  readonly #supervisor: Supervisor;
+  readonly #reloader: Reloader;
+  readonly #watch: FolderWatch;
+  readonly #tasks: TaskGroup;
+  readonly #hurry = new AbortController();
+  /** Resolves with the reason once somebody wants hale to stop. */
+  readonly #stopping = Promise.withResolvers<string>();
+  #fatal: string | undefined;
+
+  constructor(options: ProgramOptions) {
+    const { clock, random } = options;
+    const emit = (event: HaleEvent) => this.#emit(event);
+    this.#options = options;
+    this.#log = new Log(options.log, { level: "info", format: "text" });
+    this.#supervisor = new Supervisor({
+      clock,
+      random,
+      emit,
+      spawn: spawnThread,
+      probeBind: options.takeover ? (address) => ({ port: address.port }) : probeBind,
+      cores: navigator.hardwareConcurrency,
+      reusePort: Deno.build.os === "linux",
+      fatal: (message) => this.#die(message),
+    });
+    this.#watch = new FolderWatch({
+      onEvent: () => this.#reloader.notice(),
+      onFailure: (path, message) => emit({ kind: "watch_failed", path, message }),
+    });
+    this.#reloader = new Reloader({
+      clock,
+      emit,
+      read: options.read,
+      apply: (config, origin) => this.#apply(config, origin),
+      watch: (folders) => this.#watch.set(folders),
+    });
+    this.#tasks = new TaskGroup((error) =>
+      emit({ kind: "loop_error", thread: "main", message: messageOf(error) })
+    );
+  }
+
+  #emit(event: HaleEvent): void {
+    this.#log.event({ ...event, at: this.#options.clock.wallMs() });
+  }
+
+  async #apply(config: Config, origin: ConfigOrigin): Promise<readonly string[]> {
+    const problems = await this.#supervisor.apply(config, origin);
+    if (problems.length === 0) this.#log.settings = config.log;
+    return problems;
+  }
+
+  #die(message: string): void {
+    this.#fatal = message;
+    this.#hurry.abort();
+    this.#stopping.resolve(message);
+  }
+
+  /** Runs from the first config to the end. Gives the exit code (S1, X). */
+  async run(): Promise<number> {
+    const problems = await this.#reloader.take(await this.#options.read(), "start");
+    if (problems.length > 0) return await this.#refuseToStart();
+    const signals = new StopSignals(this.#options.clock, {
+      stop: (reason) => this.#stopping.resolve(reason),
+      hurry: () => this.#hurry.abort(),
+      reload: () => this.#reloader.ask(),
+    });
+    this.#tellStarted();
+    this.#tasks.spawn((signal) => this.#reloader.run(signal));
+    const reason = await this.#stopping.promise;
+    const code = await this.#drain(reason);
+    signals.close();
+    await this.#close();
+    return code;
+  }
+
+  async #refuseToStart(): Promise<number> {
+    for (const problem of this.#reloader.state.lastAttempt!.problems) {
+      this.#options.complain(`${problemLine(problem)}\n`);
+    }
+    await this.#close();
+    return EXIT.problems;
+  }
+
+  #tellStarted(): void {
+    const { version } = this.#options;
+    this.#emit({ kind: "started", version, workers: this.#supervisor.workers.count, pid: Deno.pid });
+  }
+
+  async #drain(reason: string): Promise<number> {
+    const { clock } = this.#options;
+    const config = this.#supervisor.config!.drain;
+    const began = clock.now();
+    const { workers } = this.#supervisor;
+    this.#emit({ kind: "drain_begun", reason, sessions: workers.sessions, ...config });
+    const cut = await drain({
+      get sessions() {
+        return workers.sessions;
+      },
+      closeListeners: () => this.#supervisor.closeListeners(),
+      cut: () => workers.cut(),
+    }, { config, clock, hurry: this.#hurry.signal });
+    this.#emit({ kind: "drain_ended", cut, tookMs: clock.now() - began });
+    const exitCode = this.#fatal !== undefined ? EXIT.problems : cut > 0 ? EXIT.forced : EXIT.ok;
+    this.#emit({ kind: "stopped", exitCode, message: this.#fatal ?? "" });
+    return exitCode;
+  }
+
+  async #close(): Promise<void> {
+    this.#tasks.abort();
+    this.#watch.close();
+    await this.#supervisor.terminate();
+    await this.#tasks.join();
+  }
+}

@@ -1,0 +1,47 @@
+// Signals that people and supervisors send: TERM and INT to stop, HUP to read the config again. USR1 is left alone: on
+// some runtimes it opens a debugger.
+
+import type { Clock } from "../core/clock.ts";
+
+/** Two signals closer than this are one: under a task runner Ctrl-C arrives twice (S1). Milliseconds. */
+const ONE_SIGNAL_MS = 500;
+
+/** What the signals mean. */
+export interface SignalHandlers {
+  stop(reason: string): void;
+  /** The wish to stop was repeated. */
+  hurry(): void;
+  reload(): void;
+}
+
+/** Listens until `close`. */
+export class StopSignals {
+  readonly #clock: Clock;
+  readonly #handlers: SignalHandlers;
+  readonly #listeners: (readonly [Deno.Signal, () => void])[];
+  #stopAt: number | undefined;
+
+  constructor(clock: Clock, handlers: SignalHandlers) {
+    this.#clock = clock;
+    this.#handlers = handlers;
+    this.#listeners = [
+      ["SIGTERM", () => this.#stop("SIGTERM")],
+      ["SIGINT", () => this.#stop("SIGINT")],
+      ...(Deno.build.os === "windows" ? [] : [["SIGHUP", () => handlers.reload()] as const]),
+    ];
+    for (const [signal, listener] of this.#listeners) Deno.addSignalListener(signal, listener);
+  }
+
+  #stop(reason: string): void {
+    const now = this.#clock.now();
+    if (this.#stopAt === undefined) {
+      this.#stopAt = now;
+      this.#handlers.stop(reason);
+    } else if (now - this.#stopAt > ONE_SIGNAL_MS) this.#handlers.hurry();
+  }
+
+  /** Leaves the signals to the system again. */
+  close(): void {
+    for (const [signal, listener] of this.#listeners) Deno.removeSignalListener(signal, listener);
+  }
+}

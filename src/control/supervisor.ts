@@ -1,0 +1,227 @@
+// The centre of main: it holds the config in force, turns it into plans, and keeps workers, health, probes and discovery
+// on the same plan. A start is an edit of an empty plan; a discovery update is a plan of the same generation. Changes
+// are made one at a time.
+
+import { formatAddress } from "../core/address.ts";
+import { Board } from "../core/board.ts";
+import type { Clock, Random } from "../core/clock.ts";
+import type { Emit, ReloadTrigger } from "../core/event.ts";
+import type { FromWorker } from "../core/message.ts";
+import type { Config, EndpointConfig, Listener, Plan } from "../core/plan.ts";
+import { ActiveProbes } from "./active_probes.ts";
+import { assemble, endpointsOf } from "./assemble.ts";
+import { DiscoveryTasks } from "./discovery.ts";
+import { HealthKeeper } from "./health_keeper.ts";
+import { listenerChange, type ProbeBind } from "./listener_ports.ts";
+import { Serial } from "./serial.ts";
+import { Slots } from "./slots.ts";
+import type { SpawnWorker } from "./worker_link.ts";
+import { Workers } from "./workers.ts";
+
+/** What the supervisor stands on. */
+export interface SupervisorPorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly emit: Emit;
+  readonly spawn: SpawnWorker;
+  readonly probeBind: ProbeBind;
+  readonly cores: number;
+  /** Whether workers can share an address: else there is one worker. */
+  readonly reusePort: boolean;
+  /** Ends the process: it can not go on. */
+  readonly fatal: (message: string) => void;
+}
+
+/** Where a config comes from, for the log and status. */
+export interface ConfigOrigin {
+  readonly hash: string;
+  readonly trigger: ReloadTrigger;
+}
+
+/** Everything that runs, kept on one plan. */
+export class Supervisor {
+  readonly board = new Board();
+  readonly slots: Slots;
+  readonly workers: Workers;
+  readonly keeper: HealthKeeper;
+  readonly probes: ActiveProbes;
+  readonly discovery: DiscoveryTasks;
+  readonly #ports: SupervisorPorts;
+  readonly #serial = new Serial();
+  readonly #discovered = new Map<string, readonly EndpointConfig[]>();
+  #config: Config | undefined;
+  #plan: Plan | undefined;
+  #generation = 0;
+  #revision = 0;
+
+  constructor(ports: SupervisorPorts) {
+    this.#ports = ports;
+    const { clock, random, emit } = ports;
+    this.keeper = new HealthKeeper(this.board, { clock, emit });
+    this.workers = new Workers(this.board, {
+      spawn: ports.spawn,
+      clock,
+      reusePort: ports.reusePort,
+      notices: {
+        message: (message, worker) => this.#hear(message, worker),
+        died: (worker, message, deathsInMinute) =>
+          emit({ kind: "worker_died", worker, message, deathsInMinute }),
+        hopeless: (message) => ports.fatal(`Workers keep dying: ${message}`),
+      },
+    });
+    this.slots = new Slots(this.board, { clock, onReuse: (slot) => this.workers.clearSlot(slot) });
+    this.probes = new ActiveProbes({ clock, random, emit, keeper: this.keeper });
+    this.discovery = new DiscoveryTasks({
+      clock,
+      random,
+      emit,
+      onUpdate: (upstream, endpoints) => this.#discoveryUpdate(upstream, endpoints),
+    });
+  }
+
+  /** The config in force. */
+  get config(): Config | undefined {
+    return this.#config;
+  }
+
+  /** The plan in force. */
+  get plan(): Plan | undefined {
+    return this.#plan;
+  }
+
+  /** Brings everything to the config, or changes nothing and gives the problems. */
+  apply(config: Config, origin: ConfigOrigin): Promise<readonly string[]> {
+    return this.#serial.run(() => this.#apply(config, origin));
+  }
+
+  async #apply(config: Config, origin: ConfigOrigin): Promise<readonly string[]> {
+    const change = listenerChange(config.listeners, this.#plan?.listeners ?? [], this.#ports.probeBind);
+    if (change.problems.length > 0) return change.problems;
+    await this.workers.resize(this.#workerCount(config));
+    const failure = await this.workers.prepare(change.added);
+    if (failure !== undefined) {
+      return [`Listener "${failure.listener}" can not listen on ${failure.address}: ${failure.message}`];
+    }
+    this.#tellListeners(change.listeners);
+    this.#generation++;
+    this.#config = config;
+    this.discovery.respawn(config);
+    this.#forgetSets(config);
+    await this.#publish(change.listeners);
+    this.#tellTaken(origin);
+    return [];
+  }
+
+  #workerCount(config: Config): number {
+    if (!this.#ports.reusePort) return 1;
+    return config.workers === "auto" ? this.#ports.cores : config.workers;
+  }
+
+  /** The swap: new slots first, then the workers, then what was left behind, so that no pick falls between two plans. */
+  async #publish(listeners: readonly Listener[]): Promise<void> {
+    const config = this.#config!;
+    const sets = config.upstreams.map((upstream) => ({
+      name: upstream.name,
+      endpoints: endpointsOf(upstream, this.#discovered),
+    }));
+    const slotOf = this.slots.assign(sets);
+    const plan = assemble(config, this.#discovered, {
+      generation: this.#generation,
+      revision: ++this.#revision,
+      slotOf,
+      resolver: this.discovery.resolverKind,
+      listeners,
+    });
+    this.keeper.adopt(plan);
+    this.#plan = plan;
+    await this.workers.take(plan, { slots: this.slots.count, retireMs: config.drain.timeoutMs });
+    this.keeper.release();
+    this.probes.respawn(plan);
+  }
+
+  #tellListeners(next: readonly Listener[]): void {
+    const before = addressesOf(this.#plan?.listeners ?? []);
+    const after = addressesOf(next);
+    for (const [address, listener] of after) {
+      if (!before.has(address)) this.#ports.emit({ kind: "listener_added", listener, address });
+    }
+    for (const [address, listener] of before) {
+      if (!after.has(address)) this.#ports.emit({ kind: "listener_removed", listener, address });
+    }
+  }
+
+  #tellTaken(origin: ConfigOrigin): void {
+    const plan = this.#plan!;
+    this.#ports.emit({
+      kind: "plan_taken",
+      generation: plan.generation,
+      ...origin,
+      listeners: plan.listeners.length,
+      upstreams: plan.upstreams.length,
+      endpoints: plan.upstreams.reduce((sum, upstream) => sum + upstream.endpoints.length, 0),
+    });
+  }
+
+  /** Sets of upstreams that discover no more, or something else now, are not those of the new config. */
+  #forgetSets(config: Config): void {
+    const discovering = new Set(config.upstreams.filter((each) => each.discovery).map((each) => each.name));
+    for (const name of this.#discovered.keys()) if (!discovering.has(name)) this.#discovered.delete(name);
+  }
+
+  /** DNS has another set for an upstream: the same generation with other endpoints. */
+  #discoveryUpdate(upstream: string, endpoints: readonly EndpointConfig[]): void {
+    this.#discovered.set(upstream, endpoints);
+    void this.#serial.run(async () => {
+      if (this.#plan !== undefined) await this.#publish(this.#plan.listeners);
+    });
+  }
+
+  #hear(message: FromWorker, worker: number): void {
+    const { emit } = this.#ports;
+    switch (message.type) {
+      case "evidence":
+        return this.keeper.reportRuns(message.runs);
+      case "sessions":
+        return this.#hearSessions(message);
+      case "unreached":
+        return this.#hurry(message.slot);
+      case "accept_trouble":
+        return message.over
+          ? emit({ kind: "accept_recovered", listener: message.listener, worker })
+          : emit({ kind: "accept_failed", listener: message.listener, worker, code: message.code });
+      case "loop_error":
+        return emit({ kind: "loop_error", thread: `worker ${worker}`, message: message.message });
+    }
+  }
+
+  #hearSessions(message: Extract<FromWorker, { type: "sessions" }>): void {
+    for (const session of message.records) this.#ports.emit({ kind: "session_ended", session });
+    if (message.dropped > 0) this.#ports.emit({ kind: "records_dropped", count: message.dropped });
+  }
+
+  /** A discovered endpoint does not take connections: perhaps DNS knows better by now (D10). */
+  #hurry(slot: number): void {
+    const upstream = this.#plan?.upstreams.find((each) =>
+      each.endpoints.some((endpoint) => endpoint.slot === slot)
+    );
+    if (upstream !== undefined) this.discovery.hurry(upstream.name);
+  }
+
+  /** Closes the listeners, then ends probes and discovery (S1). */
+  async closeListeners(): Promise<void> {
+    await this.#serial.idle();
+    await this.workers.drain();
+    await Promise.all([this.probes.abortAll(), this.discovery.abortAll()]);
+  }
+
+  /** Ends everything at once. */
+  async terminate(): Promise<void> {
+    await Promise.all([this.probes.abortAll(), this.discovery.abortAll()]);
+    this.keeper.stop();
+    this.workers.terminate();
+  }
+}
+
+function addressesOf(listeners: readonly Listener[]): ReadonlyMap<string, string> {
+  return new Map(listeners.map((listener) => [formatAddress(listener.address), listener.name]));
+}
