@@ -87,7 +87,7 @@ function stop(child: Deno.ChildProcess | undefined): void {
 const GUIDE = `
 Try, in another terminal:
   curl http://127.0.0.1:8080/hello            a different endpoint each time
-  echo hi | nc -q 1 127.0.0.1 9000            the same over TCP
+  nc 127.0.0.1 9000                           then type a line: the same over TCP
   curl http://127.0.0.1:9900/status           what hale knows; the page is http://127.0.0.1:9900/
 Then end an endpoint with its command above and look again: it leaves within 3 s, no request fails,
 and it returns after ${AWAY_MS / 1000} s when its probes pass. Edit config/demo.yaml while it runs.
