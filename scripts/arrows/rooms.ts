@@ -20,6 +20,7 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "dns-packet": ["net"],
   hono: ["admin"],
   "fast-check": [],
+  "playwright-core": [],
   typescript: [],
   "node:": ["net", "data", "admin", "control", "cli"],
 };

@@ -133,6 +133,8 @@ Deno.test("core uses no time, chance, console or network", () => {
   const uses = [
     `Date.now()`,
     `new Date()`,
+    `new Date`,
+    `Date.parse("x")`,
     `setTimeout(f, 1)`,
     `setInterval(f, 1)`,
     `queueMicrotask(f)`,
@@ -153,7 +155,8 @@ Deno.test("members that only share a name with something impure pass in core", (
   const text = `
     interface A { readonly performance: number; fetch(): void }
     const f = (a: A) => a.performance + Math.max(1, 2);
-    const g = { console: 1 };`;
+    const g = { console: 1 };
+    const h = (ms: number) => new Date(ms).toISOString();`;
   assert.deepEqual(broken({ "src/core/a.ts": text }), []);
 });
 
