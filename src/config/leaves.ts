@@ -2,7 +2,7 @@
 // other kind of value. Their inputs are the values of raw.ts. Which fields exist is said in the *_schema.ts files.
 
 import * as z from "zod";
-import { type Block, complaint, isBlock, NumberText, shown, wrongKind } from "./raw.ts";
+import { type Block, complaint, isBlock, oddSource, shown, wrongKind } from "./raw.ts";
 import { nearest } from "./suggest.ts";
 
 interface Issue {
@@ -22,8 +22,9 @@ function integerComplaint(input: unknown, want: string): string {
   if (typeof input === "string" && /^[0-9]+$/.test(input)) {
     return complaint("Leave the quotes out", input, want);
   }
-  if (!(input instanceof NumberText)) return wrongKind(input, want);
-  if (/^[-+]?\.(inf|nan)$/i.test(input.source)) return complaint("Not a finite number", input, want);
+  const source = oddSource(input);
+  if (source === undefined) return wrongKind(input, want);
+  if (/^[-+]?\.(inf|nan)$/i.test(source)) return complaint("Not a finite number", input, want);
   return complaint("Numbers are written in plain decimal digits here", input, want);
 }
 
@@ -36,8 +37,8 @@ export function ratio() {
 }
 
 function plainFraction(value: unknown): unknown {
-  if (!(value instanceof NumberText) || !/^[0-9]*\.[0-9]+$/.test(value.source)) return value;
-  return Number(value.source);
+  const source = oddSource(value);
+  return source !== undefined && /^[0-9]*\.[0-9]+$/.test(source) ? Number(source) : value;
 }
 
 /** `true` or `false`. */
@@ -83,7 +84,7 @@ function isNotWanted(value: unknown): value is NotWanted {
 
 /** `isGood` tells whether quotes would make the number or word what is wanted. */
 function textComplaint(input: unknown, want: string, isGood: (source: string) => boolean): string {
-  const isNumber = typeof input === "number" || input instanceof NumberText;
+  const isNumber = typeof input === "number" || oddSource(input) !== undefined;
   if (!isNumber && typeof input !== "boolean") return wrongKind(input, want);
   const kind = isNumber ? "a number" : "true or false";
   return complaint(

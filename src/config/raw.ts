@@ -7,31 +7,32 @@ import { quoted } from "./problem.ts";
 /** A mapping of YAML. It has no prototype, so that every key is only a key. */
 export type Block = { readonly [key: string]: unknown };
 
-/** A number that is not written as a plain decimal integer: `010`, `0x2329`, `9e3`, `9001.0`, `.inf`. */
-export class NumberText {
-  /** Exactly as it stands in the file. */
-  readonly source: string;
+/** A value that was already reported, such as an alias that contains itself. */
+export const UNREADABLE: unique symbol = Symbol("unreadable");
 
-  /** Keeps the spelling. */
-  constructor(source: string) {
-    this.source = source;
-  }
+/**
+ * A number that is not written as a plain decimal integer (`010`, `0x2329`, `9e3`, `9001.0`, `.inf`): a symbol with the
+ * spelling as its description, so that no part of the schema can take it for a number, a text or a block.
+ */
+export function oddNumber(source: string): symbol {
+  return Symbol(source);
 }
 
-/** A value that was already reported, such as an alias that contains itself. */
-export class Unreadable {}
+/** The spelling of such a number; undefined for any other value. */
+export function oddSource(value: unknown): string | undefined {
+  return typeof value === "symbol" && value !== UNREADABLE ? value.description : undefined;
+}
 
 /** Whether the value came from a mapping. */
 export function isBlock(value: unknown): value is Block {
-  return typeof value === "object" && value !== null && !Array.isArray(value) &&
-    !(value instanceof NumberText) && !(value instanceof Unreadable);
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A value as it is shown after "got". */
 export function shown(value: unknown): string {
   if (value === undefined || value === null) return "nothing";
   if (typeof value === "string") return quoted(value);
-  if (value instanceof NumberText) return value.source;
+  if (typeof value === "symbol") return oddSource(value) ?? "something unreadable";
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
   return typeof value === "object" ? "a block" : String(value);
 }

@@ -5,7 +5,7 @@ import * as z from "zod";
 import type { Address } from "../core/address.ts";
 import { fileSchema, type FileValue } from "./file_schema.ts";
 import { formatPath, type Path, type Place, type Problem } from "./problem.ts";
-import { type Block, complaint, isBlock, Unreadable } from "./raw.ts";
+import { type Block, complaint, isBlock } from "./raw.ts";
 import { nearest } from "./suggest.ts";
 import { type Part, readTree, type YamlTree } from "./yaml_tree.ts";
 
@@ -114,7 +114,7 @@ function innerOf(schema: unknown): unknown {
 /** Decodes field by field and item by item; what does not fit is undefined. */
 function draftOf(schema: z.ZodType, raw: unknown): unknown {
   const inner = innerOf(schema);
-  const value = raw instanceof Unreadable ? raw : beforeInner(schema, raw);
+  const value = beforeInner(schema, raw);
   if (inner instanceof z.ZodObject && isBlock(value)) {
     const fields = Object.entries(inner.shape).map((
       [key, field],

@@ -1,7 +1,7 @@
 // The file that `hale init` writes: small, commented, and clean when checked as it stands.
 
 /** The text of a first `hale.yaml`. */
-export const STARTER = `# yaml-language-server: $schema=hale.schema.json
+export const STARTER = `# yaml-language-server: $schema=./hale.schema.json
 # A first config for hale. The line above gives completion in editors once you have run: hale schema > hale.schema.json
 # Check it with: hale check -c hale.yaml      Run it with: hale run -c hale.yaml
 # hale takes edits of this file while it runs; a faulty edit is reported and changes nothing.

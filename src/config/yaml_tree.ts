@@ -15,7 +15,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import { NumberText, shown, Unreadable } from "./raw.ts";
+import { isBlock, oddNumber, shown, UNREADABLE } from "./raw.ts";
 import { type Path, type Place, quoted } from "./problem.ts";
 import { readYaml } from "./yaml_text.ts";
 
@@ -75,17 +75,19 @@ class Walk {
   readonly #open = new Set<unknown>();
   #aliasDepth = 0;
   #aliased = 0;
+  /** The alias of the file itself, not of what it stands for, that is being followed. */
+  #outermost: { readonly node: Alias; readonly path: Path } | undefined;
 
   constructor(lines: LineCounter) {
     this.#lines = lines;
   }
 
   value(node: unknown, path: Path): unknown {
-    if (this.isExhausted) return new Unreadable();
+    if (this.isExhausted) return UNREADABLE;
     if (isAlias(node)) return this.#followed(node, path);
     if (!isScalar(node) && !isCollection(node)) return null;
     if (this.#aliasDepth === 0 && node.anchor !== undefined) this.#anchors.set(node.anchor, node);
-    if (this.#aliasDepth > 0 && ++this.#aliased > MAX_ALIASED) return this.#exhaust(node, path);
+    if (this.#aliasDepth > 0 && ++this.#aliased > MAX_ALIASED) return this.#exhaust();
     if (node.tag !== undefined) {
       return this.#refuse(node, path, `A tag is not understood here, leave ${quoted(node.tag)} out`);
     }
@@ -105,20 +107,23 @@ class Walk {
 
   #block(map: YAMLMap, path: Path): unknown {
     const block: Record<string, unknown> = Object.create(null);
+    let merged: Record<string, unknown> = Object.create(null);
     const firstPairs = new Map<string, Pair>();
     for (const pair of map.items) {
       const key = this.#key(pair, path);
       if (key === undefined) continue;
       const first = firstPairs.get(key);
-      if (first !== undefined) {
-        const { line } = this.#placeOf(first.key);
-        this.#fault(pair.key, [...path, key], `The key ${quoted(key)} stands twice, first on line ${line}`);
-        continue;
-      }
-      firstPairs.set(key, pair);
-      block[key] = this.value(pair.value, [...path, key]);
+      if (isMergeKey(pair)) merged = this.#merged(pair, path);
+      else if (first === undefined) block[key] = this.value(pair.value, [...path, key]);
+      else this.#twice(pair, first, [...path, key]);
+      if (first === undefined) firstPairs.set(key, pair);
     }
-    return block;
+    return Object.assign(Object.create(null), merged, block);
+  }
+
+  #twice(pair: Pair, first: Pair, path: Path): void {
+    const { line } = this.#placeOf(first.key);
+    this.#fault(pair.key, path, `The key ${quoted(String(path.at(-1)))} stands twice, first on line ${line}`);
   }
 
   /** The key as text; undefined (and reported) when it is none. */
@@ -126,10 +131,7 @@ class Walk {
     const { key } = pair;
     if (isScalar(key) && typeof key.value === "string" && key.tag === undefined) {
       if (this.#aliasDepth === 0 && key.anchor !== undefined) this.#anchors.set(key.anchor, key);
-      if (key.value !== "<<" || key.type !== "PLAIN") return key.value;
-      const message = `Merge keys ("<<") are not part of YAML 1.2, use an alias for a whole block instead`;
-      this.#fault(key, [...path, "<<"], message);
-      return undefined;
+      return key.value;
     }
     const got = isScalar(key) ? shown(scalarValue(key)) : "no plain text";
     this.#fault(
@@ -138,6 +140,15 @@ class Walk {
       `A key must be text (got ${got}, want a name, in quotes if need be)`,
     );
     return undefined;
+  }
+
+  /** A merge key is refused; its values are taken nevertheless, so that none of them is reported as missing. */
+  #merged(pair: Pair, path: Path): Record<string, unknown> {
+    const message = `Merge keys ("<<") are not part of YAML 1.2, use an alias for a whole block instead`;
+    this.#fault(pair.key, [...path, "<<"], message);
+    const value = this.value(pair.value, path);
+    const blocks = (Array.isArray(value) ? value : [value]).filter(isBlock);
+    return Object.assign(Object.create(null), ...blocks.reverse());
   }
 
   #followed(alias: Alias, path: Path): unknown {
@@ -149,24 +160,25 @@ class Walk {
     if (this.#open.has(target)) {
       return this.#refuse(alias, path, `The alias "*${alias.source}" contains itself`);
     }
-    this.#aliasDepth++;
+    if (this.#aliasDepth++ === 0) this.#outermost = { node: alias, path };
     const value = this.value(target, path);
     this.#aliasDepth--;
     return value;
   }
 
-  #exhaust(node: unknown, path: Path): Unreadable {
+  #exhaust(): typeof UNREADABLE {
     this.isExhausted = true;
+    const { node, path } = this.#outermost!;
     return this.#refuse(
       node,
-      path.slice(0, 2),
-      `Aliases stand for too many values (want at most ${MAX_ALIASED})`,
+      path,
+      `Aliases stand for too many values, up to here (want at most ${MAX_ALIASED})`,
     );
   }
 
-  #refuse(node: unknown, path: Path, message: string): Unreadable {
+  #refuse(node: unknown, path: Path, message: string): typeof UNREADABLE {
     this.#fault(node, path, message);
-    return new Unreadable();
+    return UNREADABLE;
   }
 
   #fault(node: unknown, path: Path, message: string): void {
@@ -198,6 +210,10 @@ class Walk {
   }
 }
 
+function isMergeKey({ key }: Pair): boolean {
+  return isScalar(key) && key.value === "<<" && key.type === "PLAIN";
+}
+
 function keyText(pair: Pair): unknown {
   return isScalar(pair.key) ? pair.key.value : undefined;
 }
@@ -217,5 +233,5 @@ function scalarValue(scalar: Scalar): unknown {
   if (typeof value !== "number" && typeof value !== "bigint") return value;
   const source = scalar.source ?? String(value);
   const isPlain = /^(0|-?[1-9][0-9]*)$/.test(source) && Number.isSafeInteger(Number(source));
-  return isPlain ? Number(source) : new NumberText(source);
+  return isPlain ? Number(source) : oddNumber(source);
 }

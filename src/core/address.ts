@@ -7,7 +7,7 @@ export interface Address {
   readonly port: number;
 }
 
-/** Why a text is not an address, as the second half of a sentence: "wanted a port of 1..65535". */
+/** Why a text is not an address, as the second half of a sentence: "the port is missing". */
 export interface AddressProblem {
   readonly problem: string;
 }
@@ -26,7 +26,7 @@ export function parseAddress(
   }
   const port = parsePort(split.port);
   if (port === undefined || (port === 0 && !options.allowPortZero)) {
-    return { problem: `wanted a port of 1..65535, got "${split.port}"` };
+    return { problem: `"${split.port}" is no port of 1..65535` };
   }
   return { host, port };
 }
@@ -34,11 +34,13 @@ export function parseAddress(
 function splitHostPort(text: string): { host: string; port: string; bracketed: boolean } | AddressProblem {
   if (text.startsWith("[")) {
     const end = text.indexOf("]");
-    if (end < 0 || text[end + 1] !== ":") return { problem: "wanted [ipv6]:port" };
+    if (end < 0 || text[end + 1] !== ":") {
+      return { problem: "an IPv6 address in brackets is followed by a port, as [::1]:80" };
+    }
     return { host: text.slice(1, end), port: text.slice(end + 2), bracketed: true };
   }
   const colon = text.lastIndexOf(":");
-  if (colon < 0) return { problem: "wanted host:port, the port is missing" };
+  if (colon < 0) return { problem: "the port is missing" };
   if (text.indexOf(":") !== colon) return { problem: "an IPv6 address needs brackets, as [::1]:80" };
   return { host: text.slice(0, colon), port: text.slice(colon + 1), bracketed: false };
 }
