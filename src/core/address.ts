@@ -90,6 +90,8 @@ export function canonicalHost(text: string): string | undefined {
 }
 
 function canonicalName(text: string): string | undefined {
+  // Before lowering: some letters outside ASCII, such as the Kelvin sign, would become one inside.
+  if (!/^[A-Za-z0-9_.-]+$/.test(text)) return undefined;
   const name = (text.endsWith(".") ? text.slice(0, -1) : text).toLowerCase();
   if (name.length === 0 || name.length > 253) return undefined;
   const labels = name.split(".");
