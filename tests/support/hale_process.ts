@@ -85,9 +85,9 @@ export class HaleProcess implements AsyncDisposable {
     return this.#until(`a log line like ${pattern}`, find, () => this.#status !== undefined);
   }
 
-  /** Waits for the line that says hale accepts connections. */
+  /** Waits for the line that says hale has started: its listeners accept. */
   async ready(): Promise<this> {
-    await this.waitForLog(/\bready\b/i);
+    await this.waitForLog(/Started hale/);
     return this;
   }
 
