@@ -4,6 +4,7 @@
 
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import type { Clock } from "../core/clock.ts";
+import type { OperatorState } from "../core/event.ts";
 import type { EventRing, From } from "./event_ring.ts";
 import { EventStreams } from "./event_stream.ts";
 import { foreignRefusal, type GuardRules, type Refusal, tokenRefusal } from "./guard.ts";
@@ -12,17 +13,14 @@ import { METRICS_TYPE, metricsText } from "./metrics_text.ts";
 import { PAGE, PAGE_POLICY } from "./page.ts";
 import type { Readiness, View, WhyView } from "./view.ts";
 
-/** What an operator can do with an endpoint; `ready` takes the other two back. */
-export type OperatorAction = "drain" | "ready" | "maintenance";
-
 /** What control provides. */
 export interface AdminPorts extends GuardRules {
   readonly view: () => View | Promise<View>;
   readonly readiness: () => Readiness;
   /** Undefined: there is no such endpoint. */
   readonly why: (upstream: string, endpoint: string) => WhyView | undefined;
-  /** False: there is no such endpoint. Doing it again is fine. */
-  readonly setOperator: (upstream: string, endpoint: string, action: OperatorAction) => boolean;
+  /** `ready` takes the other two back; doing it again is fine. False: there is no such endpoint. */
+  readonly setOperator: (upstream: string, endpoint: string, state: OperatorState) => boolean;
   readonly events: EventRing;
   readonly clock: Clock;
   /** Takes what must not happen: a port that threw. The client gets a 500. */
@@ -111,13 +109,15 @@ function fromOf(context: Context): From {
   return Number.isInteger(last) ? { last } : {};
 }
 
+const OPERATOR_STATES: readonly OperatorState[] = ["drain", "ready", "maintenance"];
+
 function addActions(app: Hono, ports: AdminPorts): void {
-  for (const action of ["drain", "ready", "maintenance"] as const) {
-    const path = `/upstreams/:upstream/endpoints/:endpoint/${action}` as const;
+  for (const state of OPERATOR_STATES) {
+    const path = `/upstreams/:upstream/endpoints/:endpoint/${state}` as const;
     app.post(path, (context) => {
       const { upstream, endpoint } = context.req.param();
-      const done = ports.setOperator(upstream, endpoint, action);
-      return done ? context.json({ upstream, endpoint, action }) : noEndpoint(context, upstream, endpoint);
+      const done = ports.setOperator(upstream, endpoint, state);
+      return done ? context.json({ upstream, endpoint, state }) : noEndpoint(context, upstream, endpoint);
     });
     app.all(path, (context) => wrongMethod(context, "POST"));
   }

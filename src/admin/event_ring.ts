@@ -1,31 +1,30 @@
 // The last events and whoever follows them. Ids carry the moment at which the process began, so an id from before a
-// restart is known for what it is; within one process they are consecutive, so a follower can see a gap.
+// restart is known for what it is; within one process they are consecutive, so a follower can see a gap. Ended sessions
+// are the access log's business and do not come here.
+
+import type { TimedEvent } from "../core/event.ts";
+import { jsonOf, severityOf, textOf } from "../core/event_text.ts";
 
 /** How many events are kept. */
 export const RING_SIZE = 256;
 
+/** Most bytes that are replayed to one follower; older events are left out. */
+export const REPLAY_BYTES = 448 * 1024;
+
+/** An event whose JSON is longer is told by its sentence alone, cut to LONGEST_TEXT. */
+const LONGEST_JSON = 8192;
 const LONGEST_TEXT = 2000;
 
-/** Something that happened, for people and scripts. */
-export interface AdminEvent {
+/** An event as followers get it. */
+export interface KeptEvent {
   /** `<start>-<number>`, the number counting from 1. */
   readonly id: string;
-  /** ISO 8601 in UTC. */
-  readonly at: string;
-  /** In snake_case: ejected, half_open, restored, would_eject, drained, config_accepted, config_refused ... */
-  readonly kind: string;
-  readonly level: "info" | "warning" | "error";
-  readonly upstream?: string;
-  readonly endpoint?: string;
-  /** One sentence. */
-  readonly text: string;
+  /** One JSON object: at, severity, kind, text and what the kind has. */
+  readonly json: string;
 }
 
-/** An event as it is handed in: its id is given by the ring, its time is wall clock milliseconds. */
-export type NewEvent = Omit<AdminEvent, "id" | "at"> & { readonly at: number };
-
 /** Takes one event; must not throw. */
-export type Follower = (event: AdminEvent) => void;
+export type Follower = (event: KeptEvent) => void;
 
 /** From where a follower wants to read: after an id, or the last so many; neither: only what is new. */
 export interface From {
@@ -36,7 +35,7 @@ export interface From {
 /** Keeps the last `RING_SIZE` events and passes new ones on. */
 export class EventRing {
   readonly #start: string;
-  #events: AdminEvent[] = [];
+  readonly #events: KeptEvent[] = [];
   #count = 0;
   readonly #followers = new Set<Follower>();
 
@@ -45,35 +44,44 @@ export class EventRing {
     this.#start = Math.round(startedAt).toString(36);
   }
 
-  /** Adds an event and tells every follower before it returns. A text over 2,000 characters is cut. */
-  publish(event: NewEvent): AdminEvent {
+  /** Keeps the event and tells every follower before it returns. */
+  publish(event: TimedEvent): void {
+    if (event.kind === "session_ended") return;
     this.#count++;
-    const text = event.text.length > LONGEST_TEXT ? event.text.slice(0, LONGEST_TEXT - 1) + "…" : event.text;
-    const full = {
-      ...event,
-      text,
-      id: `${this.#start}-${this.#count}`,
-      at: new Date(event.at).toISOString(),
-    };
-    this.#events.push(full);
+    const kept = { id: `${this.#start}-${this.#count}`, json: shortJson(event) };
+    this.#events.push(kept);
     if (this.#events.length > RING_SIZE) this.#events.shift();
-    for (const follower of [...this.#followers]) follower(full);
-    return full;
+    for (const follower of [...this.#followers]) follower(kept);
   }
 
   /** Replays what `from` asks for, then passes on each new event, with none lost between. Gives how to stop. */
   follow(from: From, follower: Follower): () => void {
-    for (const event of this.#replay(from)) follower(event);
+    for (const event of newestWithin(this.#wanted(from), REPLAY_BYTES)) follower(event);
     this.#followers.add(follower);
     return () => this.#followers.delete(follower);
   }
 
   /** Kept events after an id; all of them when the id is of another process or too long ago. */
-  #replay({ afterId, last }: From): AdminEvent[] {
+  #wanted({ afterId, last }: From): KeptEvent[] {
     if (afterId !== undefined) {
-      const at = this.#events.findIndex((event) => event.id === afterId);
-      return this.#events.slice(at + 1);
+      return this.#events.slice(this.#events.findIndex((event) => event.id === afterId) + 1);
     }
     return last === undefined || last <= 0 ? [] : this.#events.slice(-last);
   }
+}
+
+function newestWithin(events: readonly KeptEvent[], bytes: number): readonly KeptEvent[] {
+  let left = bytes;
+  let first = events.length;
+  // A character is at most three bytes, and 64 are ample for what stands around it.
+  while (first > 0 && (left -= events[first - 1]!.json.length * 3 + 64) >= 0) first--;
+  return events.slice(first);
+}
+
+function shortJson(event: TimedEvent): string {
+  const json = jsonOf(event);
+  if (json.length <= LONGEST_JSON) return json;
+  const text = `${textOf(event).slice(0, LONGEST_TEXT)}…`;
+  const at = new Date(event.at).toISOString();
+  return JSON.stringify({ at, severity: severityOf(event), kind: event.kind, text });
 }

@@ -2,10 +2,10 @@
 // BUFFER_BYTES and is then dropped; it comes back with its last id and misses nothing that the ring still holds.
 
 import type { Clock } from "../core/clock.ts";
-import type { AdminEvent, EventRing, From } from "./event_ring.ts";
+import type { EventRing, From, KeptEvent } from "./event_ring.ts";
 
-/** Most bytes that wait for one client. Holds a full replay of ordinary events. */
-export const BUFFER_BYTES = 256 * 1024;
+/** Most bytes that wait for one client. Holds more than a replay. */
+export const BUFFER_BYTES = 512 * 1024;
 
 /** Most clients at a time. */
 export const MAX_STREAMS = 32;
@@ -84,6 +84,6 @@ export class EventStreams {
 }
 
 /** An event as server-sent event: id and one line of JSON. */
-function formatEvent(event: AdminEvent): string {
-  return `id: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`;
+function formatEvent({ id, json }: KeptEvent): string {
+  return `id: ${id}\ndata: ${json}\n\n`;
 }

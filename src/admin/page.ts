@@ -33,6 +33,9 @@ export const PAGE = `<!doctype html>
     <p id="details"></p>
   </section>
   <section class="card out" id="out" aria-label="Endpoints that need attention" hidden>
+    <p class="heads" aria-hidden="true">
+      <span>State</span><span>Endpoint</span><span>Why</span><span>For</span><span>Returns</span>
+    </p>
     <ul id="out-list"></ul>
     <p class="more" id="out-more" hidden></p>
   </section>

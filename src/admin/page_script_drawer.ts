@@ -87,7 +87,7 @@ function factsOf(why) {
   const failures = why.failures.map(({ source, outcome, count }) => grouped(count) + " " + source + " " + outcome.replaceAll("_", " "));
   return [
     ["In flight", grouped(why.in_flight)], ["Picks", grouped(why.picks_total) + ", now " + sayRate(why.rate_per_s) + "/s"],
-    ["p50 / p99", why.p50_ms === null ? "nothing timed lately" : sayMs(why.p50_ms) + " / " + sayMs(why.p99_ms)],
+    ["p50 / p99", why.p50_ms === null ? "nothing timed lately" : sayPair(why)],
     ["Failures in a row", String(why.streak)], ["Ejections", String(why.ejections) + (why.would_eject > 0 ? ", and " + why.would_eject + " only noted" : "")],
     ["Failures", failures.length === 0 ? "none" : failures.join(", ")],
     ["Weight", why.weight + (why.priority === 0 ? "" : ", priority " + why.priority) + ", " + why.source],
@@ -96,7 +96,7 @@ function factsOf(why) {
 
 function evidenceRow(one) {
   const [sign, mood] = VERDICTS[one.verdict];
-  return h("tr", {}, h("td", { class: "nowrap", title: sayDate(one.at), text: sayClock(one.at) }), h("td", { text: one.source }),
+  return h("tr", {}, h("td", { class: "nowrap", title: sayDate(one.at), text: sayClock(one.at) }), h("td", { class: "nowrap", text: one.source }),
     h("td", {}, h("span", { class: mood, "aria-hidden": "true", text: sign + " " }), capital(one.sentence),
       one.detail === "" ? "" : h("span", { class: "soft", text: " " + one.detail }), one.count > 1 ? " ×" + grouped(one.count) : ""),
     h("td", { class: "num", text: sayMs(one.duration_ms) }));

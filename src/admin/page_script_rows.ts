@@ -19,10 +19,10 @@ function renderSummary(view, all) {
   const byPeople = out.every(({ endpoint }) => moodOf(endpoint) === "info");
   const mood = dead.length > 0 || (out.length > 0 && !byPeople) ? "bad" : details.length > 0 ? "warn" : "good";
   setAttr(byId("hero"), "data-mood", view.generation === 0 ? "none" : mood);
-  setText(byId("sign"), view.generation === 0 ? "…" : mood === "good" ? "✓" : out.length > 0 ? String(out.length) : "!");
+  setText(byId("sign"), view.generation === 0 ? "…" : mood === "good" ? "✓" : out.length > 0 && out.length < 100 ? String(out.length) : "!");
   const summary = summaryOf(view, all, out, dead);
   setText(byId("summary"), summary);
-  document.title = (out.length > 0 ? out.length + " out · " : "") + "hale";
+  document.title = (out.length > 0 ? grouped(out.length) + " out · " : "") + "hale";
   showIcon(mood);
   const key = JSON.stringify(details.map((part) => part.text));
   setKids(byId("details"), key, () => details.flatMap((part, at) => [
@@ -35,7 +35,7 @@ function summaryOf(view, all, out, dead) {
   if (all.length === 0) return "The plan names no endpoint";
   const none = dead.length === 0 ? "" : ", " + listed(dead.map(({ name }) => name)) + " " +
     (dead.length === 1 ? "has" : "have") + " none left";
-  if (out.length > 0) return out.length + " of " + plural(all.length, "endpoint") + (out.length === 1 ? " is" : " are") + " out" + none;
+  if (out.length > 0) return grouped(out.length) + " of " + plural(all.length, "endpoint") + (out.length === 1 ? " is" : " are") + " out" + none;
   if (dead.length > 0) return listed(dead.map(({ name }) => name)) + (dead.length === 1 ? " has" : " have") + " no usable endpoint";
   return all.length === 1 ? "The only endpoint is in rotation" : "All " + grouped(all.length) + " endpoints are in rotation";
 }
@@ -56,6 +56,7 @@ function detailsOf(view, all, out) {
     parts.push({ text: "discovery of " + name + " is failing (" + discovery.failure + ")" });
   }
   if (!view.config.last_attempt.ok) parts.push({ text: "the last config edit was refused", href: "#config" });
+  if (parts.length > 0) parts[0].text = capital(parts[0].text);
   return parts;
 }
 
@@ -75,6 +76,7 @@ function renderOut(all) {
   const sick = all.filter(({ kind, endpoint }) => kind !== "well" || endpoint.reason !== "")
     .sort((a, b) => (order[a.kind] ?? 3) - (order[b.kind] ?? 3));
   byId("out").hidden = sick.length === 0;
+  setAttr(byId("out"), "data-mood", sick.some(({ endpoint }) => moodOf(endpoint) === "bad") ? "bad" : "warn");
   const shown = sick.slice(0, OUT_ROWS);
   keyed(byId("out-list"), outRows, shown, ({ upstream, endpoint }) => upstream.name + " " + endpoint.address, outRow);
   byId("out-more").hidden = sick.length <= OUT_ROWS;
@@ -85,14 +87,15 @@ function renderOut(all) {
 function outRow({ upstream, endpoint }) {
   const opener = openerOf(upstream.name, endpoint.address);
   opener.append(h("span", { class: "of", text: upstream.name + " / " }), endpoint.address);
-  const pills = h("span", { class: "pills" }), reason = h("span", { class: "reason" });
-  const lasts = h("strong"), returns = h("span"), when = h("span", { class: "when" }, lasts, returns);
-  const el = h("li", {}, pills, opener, reason, when);
+  const pills = h("span", { class: "pills" }), reason = h("span", { class: "wide" });
+  const lasts = h("span"), returns = h("span");
+  const labelled = (label, el) => h("span", {}, h("span", { class: "label", text: label + " " }), el);
+  const el = h("li", {}, pills, opener, reason, labelled("For", lasts), labelled("Returns", returns));
   return { el, update(one) {
     showPills(pills, one.endpoint);
     setText(reason, capital(one.endpoint.reason));
-    since(lasts, one.endpoint.since, (span) => "for " + span);
-    showReturn(returns, one.endpoint, ", returns ");
+    since(lasts, one.endpoint.since);
+    showReturn(returns, one.endpoint, "");
   } };
 }
 
@@ -235,7 +238,7 @@ function endpointRow({ upstream, endpoint }) {
   const pills = h("span", { class: "pills" }), opener = openerOf(upstream.name, endpoint.address), why = h("span", { class: "why" });
   const tags = h("span", { class: "tag" }), flight = h("td", { class: "num", "data-label": "in flight" });
   opener.append(endpoint.address);
-  const rate = h("span"), spark = sparkline(), times = h("td", { class: "num", "data-label": "p50 / p99" });
+  const rate = h("span"), spark = sparkline(), times = h("td", { class: "num", "data-label": "p50/p99" });
   const evidence = h("span"), ago = h("time", { class: "ago" });
   const el = h("tr", {}, h("td", {}, pills), h("td", { class: "who" }, opener, " ", tags, why), flight,
     h("td", { class: "num", "data-label": "picks/s" }, h("span", { class: "rate-cell" }, spark.el, rate)), times,
@@ -249,7 +252,7 @@ function endpointRow({ upstream, endpoint }) {
     setText(flight, grouped(endpoint.in_flight));
     setText(rate, sayRate(endpoint.rate_per_s));
     spark.show(endpoint.rates);
-    setText(times, endpoint.p50_ms === null ? "–" : sayMs(endpoint.p50_ms) + " / " + sayMs(endpoint.p99_ms));
+    setText(times, sayPair(endpoint));
     showEvidence(evidence, ago, endpoint.last);
   } };
 }
@@ -259,7 +262,8 @@ function tagsOf(endpoint) {
 }
 const VERDICTS = { success: ["✓", "good"], failure: ["✕", "bad"], none: ["·", "soft"] };
 function sayEvidence(last) {
-  return (last.source === "probe" ? "Probe: " : "Traffic: ") + last.sentence + (last.detail === "" ? "" : " (" + last.detail + ")") +
+  const said = last.source === "probe" && last.verdict === "success" ? "Probe passed" : capital(last.source) + ": " + last.sentence;
+  return said + (last.detail === "" ? "" : " (" + last.detail + ")") +
     (last.count > 1 ? ", " + grouped(last.count) + " times" : "");
 }
 function showEvidence(el, ago, last) {

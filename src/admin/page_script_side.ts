@@ -93,15 +93,17 @@ function notCharged(causes) {
     h("dl", { class: "facts-list" }, ...seen.flatMap(([cause, count]) => fact(cause.replaceAll("_", " "), grouped(count))))];
 }
 
-const LEVELS = { info: "", warning: "warn", error: "bad" };
+const LEVELS = { debug: "", info: "", warning: "warn", error: "bad" };
 function addEvent(event) {
   const list = byId("events");
-  const where = event.endpoint === undefined ? (event.upstream === undefined ? "" : event.upstream + ": ") : "";
-  const opener = event.endpoint === undefined ? "" : openerOf(event.upstream, event.endpoint);
-  if (opener !== "") opener.append(h("span", { class: "of", text: event.upstream + " / " }), event.endpoint);
+  const why = event.endpoint === undefined ? "" : openerOf(event.upstream, event.endpoint);
+  if (why !== "") {
+    why.className = "plain";
+    why.append("why", h("span", { class: "hidden-word", text: " " + event.upstream + " / " + event.endpoint }));
+  }
   list.querySelector(".none")?.remove();
   list.prepend(h("li", {}, h("time", { datetime: event.at, title: sayDate(event.at), text: sayClock(event.at) }),
-    opener, opener === "" ? "" : " ", h("span", { class: LEVELS[event.level] ?? "", text: where + event.text })));
+    h("span", { class: LEVELS[event.severity] ?? "", text: event.text }), " ", why));
   while (list.children.length > 100) list.lastElementChild.remove();
 }
 byId("events").append(h("li", { class: "none soft", text: "None so far" }));

@@ -29,7 +29,7 @@ function setKids(el, key, make) {
   el.replaceChildren(...make());
 }
 
-const plural = (count, word) => count + " " + word + (count === 1 ? "" : "s");
+const plural = (count, word) => grouped(count) + " " + word + (count === 1 ? "" : "s");
 const grouped = (value) => value.toLocaleString("en-US", { maximumFractionDigits: 0 });
 
 function sayRate(perS) {
@@ -42,6 +42,11 @@ function sayMs(ms) {
   if (ms < 10) return Number(ms.toFixed(1)) + " ms";
   if (ms < 1000) return Math.round(ms) + " ms";
   return (ms / 1000).toFixed(ms < 10000 ? 1 : 0) + " s";
+}
+function sayPair({ p50_ms, p99_ms }) {
+  if (p50_ms === null) return "–";
+  const one = sayMs(p50_ms), other = sayMs(p99_ms);
+  return (one.endsWith(" ms") && other.endsWith(" ms") ? one.slice(0, -3) : one) + " / " + other;
 }
 function sayBytes(bytes) {
   const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];

@@ -71,14 +71,15 @@ code, .mono { font-family: var(--mono); font-size: .93em; }
 .card h2 { font-size: 1rem; font-weight: 650; overflow-wrap: anywhere; }
 .card h3 { font-size: .78rem; font-weight: 600; color: var(--soft); margin-top: .9rem; }
 
-.out { border-color: color-mix(in srgb, var(--bad) 35%, var(--line)); overflow: hidden; }
-.out li { display: grid; grid-template-columns: 9.5rem minmax(11rem, 1.1fr) 2.4fr minmax(12rem, 1.5fr);
-  gap: .2rem 1rem; padding: .6rem 1rem; align-items: baseline; }
+.out { overflow: hidden; }
+.out[data-mood=bad] { border-color: color-mix(in srgb, var(--bad) 35%, var(--line)); }
+.out .heads, .out li { display: grid; gap: .2rem 1rem; padding: .6rem 1rem; align-items: baseline;
+  grid-template-columns: 8.6rem minmax(11rem, 1.2fr) 2.2fr 7rem minmax(11rem, 1.6fr); }
+.out .heads { font-size: .8rem; color: var(--soft); padding-bottom: .25rem; }
 .out li + li { border-top: 1px solid var(--line); }
 .out li:hover { background: var(--hover); }
+.out .label { display: none; color: var(--soft); }
 .out .more { padding: .6rem 1rem; border-top: 1px solid var(--line); color: var(--soft); }
-.out .when { color: var(--soft); }
-.out .when strong { color: var(--text); font-weight: 600; }
 .opener {
   border: 0; background: none; padding: 0; text-align: left; cursor: pointer; font-weight: 600; overflow-wrap: anywhere;
 }
@@ -96,7 +97,7 @@ code, .mono { font-family: var(--mono); font-size: .93em; }
 .pill.info { background: var(--info-bg); color: var(--info); }
 .pill i { font-style: normal; font-size: .8em; }
 
-.columns { display: grid; grid-template-columns: minmax(0, 1fr) 340px; gap: 1.25rem; align-items: start; }
+.columns { display: grid; grid-template-columns: minmax(0, 1fr) 320px; gap: 1.25rem; align-items: start; }
 .tools { display: flex; flex-wrap: wrap; gap: .6rem; align-items: center; margin-bottom: .9rem; }
 .tools input {
   flex: 1 1 14rem; min-width: 0; max-width: 24rem; padding: .42rem .7rem; border-radius: 8px; border: 1px solid var(--line);
@@ -128,10 +129,10 @@ code, .mono { font-family: var(--mono); font-size: .93em; }
   border-top: 1px solid var(--line);
 }
 .rows td { padding: .5rem; border-top: 1px solid var(--line); vertical-align: top; overflow-wrap: anywhere; }
-.rows th:first-child, .rows td:first-child { padding-left: 1rem; width: 8.6rem; }
-.rows th:last-child, .rows td:last-child { padding-right: 1rem; width: 26%; }
+.rows th:first-child, .rows td:first-child { padding-left: 1rem; width: 9.2rem; }
+.rows th:last-child, .rows td:last-child { padding-right: 1rem; width: 25%; }
 .rows .num { text-align: right; white-space: nowrap; overflow-wrap: normal; }
-.rows th.flight { width: 4.6rem; } .rows th.rate { width: 9.6rem; } .rows th.time { width: 8rem; }
+.rows th.flight { width: 4.6rem; } .rows th.rate { width: 7.9rem; } .rows th.time { width: 6.9rem; }
 .rows tbody tr:hover { background: var(--hover); }
 .rows .why { display: block; color: var(--soft); margin-top: .1rem; }
 .rows tr[data-mood=bad] .why { color: var(--bad); } .rows tr[data-mood=warn] .why { color: var(--warn); }
@@ -158,7 +159,7 @@ aside .card h2 { display: flex; justify-content: space-between; gap: .5rem; marg
 .small { width: 100%; border-collapse: collapse; }
 .small th { text-align: left; color: var(--soft); font-weight: 500; font-size: .8rem; }
 .small td, .small th { padding: .18rem .3rem .18rem 0; vertical-align: top; overflow-wrap: anywhere; }
-.small .num { text-align: right; padding-right: 0; white-space: nowrap; }
+.small .num { text-align: right; padding: .18rem 0 .18rem .7rem; white-space: nowrap; }
 meter { width: 100%; height: .5rem; display: block; margin: .3rem 0; }
 .events li { padding: .4rem 0; border-top: 1px solid var(--line); overflow-wrap: anywhere; }
 .events li:first-child { border-top: 0; }
@@ -176,6 +177,7 @@ dialog::backdrop { background: rgb(10 12 14 / 45%); }
 .said { background: var(--soft-bg); border-radius: 8px; padding: .7rem .9rem; display: grid; gap: .2rem; }
 .said[data-mood=bad] { background: var(--bad-bg); } .said[data-mood=warn] { background: var(--warn-bg); }
 .said[data-mood=info] { background: var(--info-bg); }
+.said .pill { background: var(--card); }
 .said strong { font-size: 1.02rem; font-weight: 600; overflow-wrap: anywhere; }
 .strip { display: flex; gap: 2px; height: 26px; }
 .strip span { flex: 1; border-radius: 2px; background: var(--soft); opacity: .55; }
@@ -197,12 +199,14 @@ dialog::backdrop { background: rgb(10 12 14 / 45%); }
 .confirm input { width: 100%; padding: .45rem .7rem; border: 1px solid var(--line); border-radius: 8px; background: var(--bg); }
 .plain { border: 0; background: none; padding: 0; cursor: pointer; color: var(--info); font-weight: 600; }
 
-@media (max-width: 1120px) { .columns { grid-template-columns: minmax(0, 1fr); } }
+@media (max-width: 1240px) { .columns { grid-template-columns: minmax(0, 1fr); } }
 @media (max-width: 900px) {
-  .out li { grid-template-columns: auto 1fr; }
-  .out li > .reason, .out li > .when { grid-column: 1 / -1; }
+  .out .heads { display: none; }
+  .out li { display: flex; flex-wrap: wrap; }
+  .out li > .wide { flex: 1 1 100%; }
+  .out .label { display: inline; }
 }
-@media (max-width: 720px) {
+@media (max-width: 860px) {
   .page { padding: .9rem; gap: 1rem; }
   .bar { padding: .6rem .9rem; }
   .hero h1 { font-size: 1.35rem; }
@@ -210,19 +214,20 @@ dialog::backdrop { background: rgb(10 12 14 / 45%); }
   .hero p { grid-column: 1 / -1; }
   .rows thead { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden; }
   .rows, .rows tbody { display: block; }
-  .rows tr { display: grid; grid-template-columns: auto 1fr auto; gap: .15rem .7rem; padding: .6rem .9rem;
-    border-top: 1px solid var(--line); align-items: baseline; }
+  .rows tr { display: flex; flex-wrap: wrap; gap: .15rem .9rem; padding: .6rem .9rem; border-top: 1px solid var(--line);
+    align-items: baseline; }
   .rows td, .rows td:first-child, .rows td:last-child { padding: 0; border: 0; width: auto; box-shadow: none; }
   .rows tr[data-mood=bad] { box-shadow: inset 3px 0 var(--bad); }
   .rows tr[data-mood=warn] { box-shadow: inset 3px 0 var(--warn); }
   .rows tr[data-mood=info] { box-shadow: inset 3px 0 var(--info); }
   .rows tr[data-mood=bad] td:first-child, .rows tr[data-mood=warn] td:first-child,
   .rows tr[data-mood=info] td:first-child { box-shadow: none; }
-  .rows td.who { grid-column: 2 / -1; }
+  .rows td.who { flex: 1 1 60%; }
+  .rows th:first-child, .rows td:first-child { width: auto; }
   .rows td.num { text-align: left; }
   .rows td.num::before { content: attr(data-label) " "; color: var(--soft); }
   .rate-cell { display: inline-flex; }
-  .rows td.evidence { grid-column: 1 / -1; }
+  .rows td.evidence { flex: 1 1 100%; }
   .evidence .ago { display: inline; }
   .spark { display: none; }
 }

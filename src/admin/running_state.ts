@@ -5,6 +5,7 @@
 import type { HealthState } from "../core/health.ts";
 import type { Limits, Plan } from "../core/plan.ts";
 import type { Evidence } from "../core/report.ts";
+import type { PlaneStats } from "../core/stats.ts";
 import type { Counts, FailureView, Phase, ProblemView } from "./view.ts";
 import type { Recent } from "./recent.ts";
 
@@ -24,14 +25,12 @@ export interface RunningState {
   readonly workers: readonly WorkerState[];
   /** All restarts since the start, also of workers that are no more. */
   readonly workerRestarts: number;
-  /** By listener name. */
-  readonly listeners: ReadonlyMap<string, ListenerState>;
-  /** By upstream name. */
+  /** What the workers counted about listeners and upstreams, added up. */
+  readonly stats: PlaneStats;
+  /** By upstream name: what main knows beside the plan and the stats. */
   readonly upstreams: ReadonlyMap<string, UpstreamState>;
   /** By slot. */
   readonly endpoints: ReadonlyMap<number, EndpointState>;
-  /** By cause: outcomes that nobody was charged for, descriptor shortage, stalls. */
-  readonly notCharged: Counts;
   /** Last known loop lag of the main thread, milliseconds. */
   readonly mainLoopLagMs: number;
   readonly process: ProcessState;
@@ -57,33 +56,12 @@ export interface WorkerState {
   readonly loopLagMs: number;
 }
 
-/** Summed over workers. */
-export interface ListenerState {
-  readonly sessions: number;
-  readonly accepted: number;
-  readonly sessionsByOutcome: Counts;
-  readonly bytesReceived: number;
-  readonly bytesSent: number;
-}
-
 /** Numbers of an upstream that outlive its endpoints. */
 export interface UpstreamState {
   readonly failOpenPicks: number;
-  /** Sessions and exchanges for which there was no endpoint. */
-  readonly noEndpoint: number;
   /** By probe outcome. */
   readonly probes: Counts;
-  /** By class of status: "1xx" .. "5xx". */
-  readonly responses: Counts;
-  readonly exchanges?: HistogramState;
   readonly discovery?: DiscoveryState;
-}
-
-/** Observations by bucket: `counts[i]` were at most `boundsSeconds[i]`, one more count at the end is above all bounds. */
-export interface HistogramState {
-  readonly boundsSeconds: readonly number[];
-  readonly counts: ArrayLike<number>;
-  readonly sumSeconds: number;
 }
 
 export interface DiscoveryState {

@@ -2,8 +2,10 @@
 // whether an endpoint is usable, when it returns, whether an upstream picks over the whole set.
 
 import { formatAddress } from "../core/address.ts";
+import { BUCKET_BOUNDS_MS } from "../core/histogram.ts";
 import type { Listener, Upstream } from "../core/plan.ts";
 import type { Evidence } from "../core/report.ts";
+import type { UpstreamStats } from "../core/stats.ts";
 import {
   endpointView,
   evidenceView,
@@ -14,7 +16,7 @@ import {
   rounded,
 } from "./endpoint_view.ts";
 import { emptyWeights, type Quantiles, quantilesOf } from "./recent.ts";
-import type { DiscoveryState, HistogramState, RunningState, UpstreamState } from "./running_state.ts";
+import type { DiscoveryState, RunningState, UpstreamState } from "./running_state.ts";
 import type {
   ConfigView,
   DiscoveryView,
@@ -47,7 +49,7 @@ export function viewOf(state: RunningState): View {
     )),
     listeners: (state.plan?.listeners ?? []).map((listener) => listenerView(listener, state)),
     upstreams: (state.plan?.upstreams ?? []).map((upstream) => upstreamView(upstream, state)),
-    not_charged: state.notCharged,
+    not_charged: state.stats.notCharged,
     process: processView(state),
   };
 }
@@ -65,23 +67,29 @@ function configView({ config }: RunningState): ConfigView {
 }
 
 function listenerView(listener: Listener, state: RunningState): ListenerView {
-  const numbers = state.listeners.get(listener.name);
+  const numbers = ownOf(state.stats.listeners, listener.name);
   return {
     name: listener.name,
     address: formatAddress(listener.address),
     protocol: listener.protocol,
-    sessions: numbers?.sessions ?? 0,
+    sessions: numbers?.active ?? 0,
     accepted_total: numbers?.accepted ?? 0,
-    sessions_total: numbers?.sessionsByOutcome ?? {},
-    bytes_received: numbers?.bytesReceived ?? 0,
-    bytes_sent: numbers?.bytesSent ?? 0,
+    sessions_total: numbers?.outcomes ?? {},
+    bytes_received: numbers?.bytesIn ?? 0,
+    bytes_sent: numbers?.bytesOut ?? 0,
   };
 }
 
-const NO_UPSTREAM: UpstreamState = { failOpenPicks: 0, noEndpoint: 0, probes: {}, responses: {} };
+/** Names come from config files, so one may be that of an inherited property. */
+function ownOf<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
+const NOT_MET: UpstreamState = { failOpenPicks: 0, probes: {} };
 
 function upstreamView(upstream: Upstream, state: RunningState): UpstreamView {
-  const numbers = state.upstreams.get(upstream.name) ?? NO_UPSTREAM;
+  const numbers = state.upstreams.get(upstream.name) ?? NOT_MET;
+  const stats = ownOf(state.stats.upstreams, upstream.name);
   const endpoints = upstream.endpoints.map((endpoint) => endpointView(upstream, endpoint, state));
   return {
     name: upstream.name,
@@ -91,13 +99,13 @@ function upstreamView(upstream: Upstream, state: RunningState): UpstreamView {
     total: endpoints.length,
     fail_open: failsOpen(upstream, endpoints),
     fail_open_picks_total: numbers.failOpenPicks,
-    no_endpoint_total: numbers.noEndpoint,
+    no_endpoint_total: stats?.noEndpoint ?? 0,
     health: upstream.health?.mode ?? "off",
     rate_per_s: rounded(endpoints.reduce((sum, endpoint) => sum + endpoint.rate_per_s, 0)),
     ...quantileFields(upstreamQuantiles(upstream, state)),
     probes_total: numbers.probes,
-    responses_total: numbers.responses,
-    ...(numbers.exchanges && { exchange_seconds: histogramView(numbers.exchanges) }),
+    responses_total: stats?.responses ?? {},
+    ...(upstream.protocol !== "tcp" && { exchange_seconds: histogramView(stats) }),
     ...(upstream.discovery && { discovery: discoveryView(upstream.discovery, numbers.discovery, state.now) }),
     endpoints,
   };
@@ -122,10 +130,13 @@ function upstreamQuantiles(upstream: Upstream, state: RunningState): Quantiles {
   return quantilesOf(weights);
 }
 
-function histogramView({ boundsSeconds, counts, sumSeconds }: HistogramState): HistogramView {
+function histogramView(stats: UpstreamStats | undefined): HistogramView {
   let count = 0;
-  const buckets = boundsSeconds.map((le, index) => [le, count += counts[index] ?? 0] as const);
-  return { buckets, sum: sumSeconds, count: count + (counts[boundsSeconds.length] ?? 0) };
+  const buckets = BUCKET_BOUNDS_MS.map((ms, at) =>
+    [ms / 1000, count += stats?.exchangeBuckets[at] ?? 0] as const
+  );
+  count += stats?.exchangeBuckets[BUCKET_BOUNDS_MS.length] ?? 0;
+  return { buckets, sum: (stats?.exchangeSumMs ?? 0) / 1000, count };
 }
 
 function discoveryView(
