@@ -8,6 +8,8 @@ import type { Clock, Random } from "../core/clock.ts";
 import type { Emit, ReloadTrigger } from "../core/event.ts";
 import type { FromWorker } from "../core/message.ts";
 import type { Config, EndpointConfig, Listener, Plan } from "../core/plan.ts";
+import { dial } from "../net/dial.ts";
+import { HostResolver } from "../net/host_resolver.ts";
 import { ActiveProbes } from "./active_probes.ts";
 import { assemble, endpointsOf } from "./assemble.ts";
 import { DiscoveryTasks } from "./discovery.ts";
@@ -49,6 +51,8 @@ export class Supervisor {
   readonly #ports: SupervisorPorts;
   readonly #serial = new Serial();
   readonly #discovered = new Map<string, readonly EndpointConfig[]>();
+  /** For probes of endpoints given by name; workers have their own. */
+  readonly #hosts: HostResolver;
   #config: Config | undefined;
   #plan: Plan | undefined;
   #generation = 0;
@@ -57,6 +61,7 @@ export class Supervisor {
   constructor(ports: SupervisorPorts) {
     this.#ports = ports;
     const { clock, random, emit } = ports;
+    this.#hosts = new HostResolver(clock);
     this.keeper = new HealthKeeper(this.board, { clock, emit });
     this.workers = new Workers(this.board, {
       spawn: ports.spawn,
@@ -70,7 +75,13 @@ export class Supervisor {
       },
     });
     this.slots = new Slots(this.board, { clock, onReuse: (slot) => this.workers.clearSlot(slot) });
-    this.probes = new ActiveProbes({ clock, random, emit, keeper: this.keeper });
+    this.probes = new ActiveProbes({
+      clock,
+      random,
+      emit,
+      keeper: this.keeper,
+      dial: (target, options) => dial(target, { ...options, clock, resolveHost: (host) => this.#hosts.resolve(host) }),
+    });
     this.discovery = new DiscoveryTasks({
       clock,
       random,
@@ -132,11 +143,12 @@ export class Supervisor {
       resolver: this.discovery.resolverKind,
       listeners,
     });
+    this.#hosts.use(plan.resolver);
     this.keeper.adopt(plan);
     this.#plan = plan;
     await this.workers.take(plan, { slots: this.slots.count, retireMs: config.drain.timeoutMs });
     this.keeper.release();
-    this.probes.respawn(plan);
+    await this.probes.respawn(plan);
   }
 
   #tellListeners(next: readonly Listener[]): void {

@@ -48,6 +48,10 @@ export class Workers {
   readonly #clock: Clock;
   readonly #reusePort: boolean;
   #members: Member[] = [];
+  /** Superfluous ones that still have sessions. */
+  readonly #leaving = new Set<Member>();
+  /** Aborted when all workers are ended. */
+  readonly #end = new AbortController();
   /** Tallies and counts of workers that are no more. */
   #past: PlaneStats[] = [];
   readonly #pastTallies: Tally[] = [];
@@ -81,9 +85,17 @@ export class Workers {
 
   /** Brings the number of workers to `count`. Added ones take the plan in force; superfluous ones drain and end. */
   async resize(count: number): Promise<void> {
-    while (this.#members.length < count) this.#members.push(this.#newMember(this.#members.length));
+    while (this.#members.length < count) this.#members.push(this.#newMember(this.#freeNumber()));
     const leaving = this.#members.splice(count);
     await Promise.all(leaving.map((member) => this.#retire(member)));
+  }
+
+  /** A number that no worker has, leaving ones included: each has cells of its own. */
+  #freeNumber(): number {
+    const used = new Set([...this.#members, ...this.#leaving].map(({ link }) => link.number));
+    let number = 0;
+    while (used.has(number)) number++;
+    return number;
   }
 
   #newMember(number: number): Member {
@@ -115,6 +127,7 @@ export class Workers {
   #replace(member: Member, reason: string): void {
     const { number } = member.link;
     this.#settleEstate(member);
+    if (this.#leaving.delete(member)) return;
     member.restarts++;
     const now = this.#clock.now();
     this.#deaths = [...this.#deaths.filter((at) => now - at < DEATH_WINDOW_MS), now];
@@ -141,16 +154,22 @@ export class Workers {
 
   /** A worker too many: it finishes what it has, then ends. Its sessions are cut by its end if they outlast the drain. */
   async #retire(member: Member): Promise<void> {
+    this.#leaving.add(member);
     await member.link.ask({ type: "drain" });
     void this.#endWhenIdle(member);
   }
 
   async #endWhenIdle(member: Member): Promise<void> {
-    while (this.#permits.held(member.link.number) > 0) await this.#clock.sleep(1000);
+    const { signal } = this.#end;
+    while (this.#permits.held(member.link.number) > 0 && !signal.aborted) {
+      await this.#clock.sleep(200, signal).catch(() => undefined);
+    }
+    if (signal.aborted) return;
     const answer = await member.link.ask({ type: "stats" });
     if (answer?.type === "stats") member.stats = answer.stats;
     member.link.terminate();
     this.#settleEstate(member);
+    this.#leaving.delete(member);
     this.#pastTallies.push(member.tally);
   }
 
@@ -168,7 +187,7 @@ export class Workers {
   async take(plan: Plan, options: { slots: number; retireMs?: number }): Promise<void> {
     this.#plan = plan;
     this.#slots = options.slots;
-    for (const member of this.#members) member.tally.grow(this.#slots);
+    for (const member of [...this.#members, ...this.#leaving]) member.tally.grow(this.#slots);
     for (const tally of this.#pastTallies) tally.grow(this.#slots);
     await this.#askAll((member) => this.#planMessage(member, plan, options.retireMs));
   }
@@ -237,7 +256,8 @@ export class Workers {
 
   /** The tallies of a slot, one per worker that ever counted there. */
   rows(slot: number): readonly Float64Array[] {
-    return [...this.#members.map((member) => member.tally), ...this.#pastTallies].map((tally) =>
+    const counting = [...this.#members, ...this.#leaving].map((member) => member.tally);
+    return [...counting, ...this.#pastTallies].map((tally) =>
       tally.row(slot)
     );
   }
@@ -254,7 +274,8 @@ export class Workers {
 
   /** Ends all workers. */
   terminate(): void {
-    for (const { link } of this.#members) link.terminate();
+    this.#end.abort();
+    for (const { link } of [...this.#members, ...this.#leaving]) link.terminate();
   }
 }
 

@@ -6,15 +6,15 @@ export class Permits {
   readonly #cells: Int32Array;
   readonly #own: number;
 
-  /** `worker` is this thread's own number, 0..255; main may pass any, it takes no permits. */
+  /** `worker` is this thread's own number, 0..1023; main may pass any, it takes no permits. */
   constructor(readonly memory: SharedArrayBuffer, worker: number) {
     this.#cells = new Int32Array(memory);
     this.#own = worker + 1;
   }
 
-  /** Memory for a total and 256 workers. */
+  /** Memory for a total and 1,024 workers: those of a plan, and those that leave. */
   static allocate(): SharedArrayBuffer {
-    return new SharedArrayBuffer(257 * 4);
+    return new SharedArrayBuffer(1025 * 4);
   }
 
   /** Connections held by all workers. */

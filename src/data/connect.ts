@@ -62,7 +62,9 @@ export async function dialEndpoint(
 
 /** What to dial for an endpoint (L1 for the TLS name). */
 export function dialTarget(upstream: UpstreamPolicy, endpoint: EndpointConfig): DialTarget {
-  if (upstream.tls === undefined || endpoint.tls === false) return { host: endpoint.host, port: endpoint.port };
+  if (upstream.tls === undefined || endpoint.tls === false) {
+    return { host: endpoint.host, port: endpoint.port };
+  }
   const { ca } = upstream.tls;
   const alpn = upstream.protocol === "https" ? ["http/1.1"] as const : [];
   const tls = { serverName: tlsNameOf(upstream, endpoint), alpn, ...(ca === undefined ? {} : { ca }) };

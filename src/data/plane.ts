@@ -207,6 +207,16 @@ export class Plane implements Service, LoopHost {
     return sessions.length;
   }
 
+  /** Closes everything at once: listeners, prepared or not, and sessions. Resolves when all of it has ended. */
+  async close(): Promise<void> {
+    const loops = [...this.#loops.values(), ...this.#prepared.values()];
+    this.#loops.clear();
+    this.#prepared.clear();
+    await Promise.all([...loops.map((loop) => loop.close()), ...this.#retiring]);
+    this.cut();
+    while (this.#sessions.size > 0) await this.clock.sleep(1);
+  }
+
   /** To be called every `TICK_MS`: deadlines, gathered reports, the measure of our own lateness. */
   tick(): void {
     const now = this.clock.now();
