@@ -1,0 +1,147 @@
+// The client's connection: reading one request head after the other within the time limits, answers of our own, and
+// an end that does not destroy what the client has yet to read. Serves the proxy and the admin endpoint alike.
+
+import { type OwnAnswer, ownAnswer } from "./answer.ts";
+import type { RequestHead } from "./request_head.ts";
+import { REQUEST_ID_BYTES } from "./request_id.ts";
+import { keepsRequestId } from "./request_writer.ts";
+import { NAME } from "./header_names.ts";
+import { textOf } from "./spans.ts";
+import type { HttpTools } from "./tools.ts";
+import { Watch } from "./watch.ts";
+import { Wire } from "./wire.ts";
+import type { Duplex } from "../core/duplex.ts";
+
+/**
+ * What came of waiting for a request. `ended`: the client ended the connection, or was idle for too long, or we are
+ * told to go; `cut`: it ended or fell silent in the middle of a head.
+ */
+export type NextRequest = "request" | "refused" | "ended" | "timed_out" | "cut";
+
+const TIMED_OUT: OwnAnswer = {
+  status: 408,
+  code: "request_timeout",
+  message: "The request head did not arrive in time",
+};
+
+/** One client connection. */
+export class ClientSide {
+  readonly wire: Wire;
+  readonly watch: Watch;
+  readonly tools: HttpTools;
+  /** Requests begun so far. */
+  requests = 0;
+  /** No further request is wanted. */
+  isLeaving = false;
+  #state: "idle" | "head" | "timed_out" | "busy" = "idle";
+  readonly #onDue = (): void => this.#due();
+
+  constructor(duplex: Duplex, tools: HttpTools) {
+    this.tools = tools;
+    this.wire = new Wire(duplex, tools.pages);
+    this.watch = new Watch(tools.wheel, tools.clock, this.#onDue);
+  }
+
+  /** Waits for the next request and reads its head into `head`. Then the watch is the caller's. */
+  async next(head: RequestHead): Promise<NextRequest> {
+    const { wire } = this;
+    if (this.isLeaving && wire.unread === 0) return "ended";
+    this.watch.onDue = this.#onDue;
+    this.#state = this.requests === 0 || wire.unread > 0 ? "head" : "idle";
+    if (wire.unread === 0) this.watch.set(this.#firstWaitMs());
+    while (wire.unread === 0) {
+      if (await wire.read() === 0) return "ended";
+    }
+    return await this.#readHead(head);
+  }
+
+  /** A new connection has to come with a request; a kept one may be idle for longer. */
+  #firstWaitMs(): number {
+    return this.requests === 0 ? this.tools.limits.headMs : this.tools.limits.keepMs;
+  }
+
+  async #readHead(head: RequestHead): Promise<NextRequest> {
+    const { wire } = this;
+    head.begin(wire.page, wire.from);
+    let progress = head.read(wire.to);
+    if (progress === "more") {
+      if (this.requests > 0) this.watch.set(this.tools.limits.headMs);
+      this.#state = "head";
+    }
+    while (progress === "more") {
+      wire.makeRoom();
+      head.bytes = wire.page;
+      if (await wire.read() === 0) return this.#state === "timed_out" ? "timed_out" : "cut";
+      progress = head.read(wire.to);
+    }
+    this.requests++;
+    this.#state = "busy";
+    return progress === "done" ? "request" : "refused";
+  }
+
+  #due(): void {
+    if (this.#state === "head" && this.wire.unread > 0) this.#sayTimedOut();
+    else this.wire.close();
+  }
+
+  /** The answer can be sent while the read is still pending; the connection ends with it. */
+  #sayTimedOut(): void {
+    this.#state = "timed_out";
+    const options = { requestId: this.newRequestId(), isHead: false, connection: "close" } as const;
+    this.wire.write(ownAnswer(TIMED_OUT, options)).then(() => this.wire.close());
+  }
+
+  /** No further request is wanted: an idle connection closes now, a busy one after what is under way. */
+  leave(): void {
+    this.isLeaving = true;
+    if (this.#state === "idle" || (this.#state === "head" && this.wire.unread === 0)) this.wire.close();
+  }
+
+  /** A fresh request id as text. */
+  newRequestId(): string {
+    const id = new Uint8Array(REQUEST_ID_BYTES);
+    this.tools.ids.next(id, 0);
+    return textOf(id, 0, REQUEST_ID_BYTES);
+  }
+
+  /** Sends an answer of our own; false: the client is gone. */
+  answer(answer: OwnAnswer, options: Parameters<typeof ownAnswer>[1]): Promise<boolean> {
+    this.watch.set(this.tools.limits.bodyMs);
+    return this.wire.write(ownAnswer(answer, options));
+  }
+
+  /**
+   * Ends the connection so that the client gets all we sent: our side ends, and what it still sends is read and
+   * dropped for a while, because closing over unread bytes would reset the connection (RFC 9112 9.6).
+   */
+  async linger(): Promise<void> {
+    const { wire, tools } = this;
+    const { limits } = tools;
+    this.#state = "busy";
+    this.watch.onDue = () => wire.close();
+    const endAt = tools.clock.now() + limits.lingerTotalMs;
+    this.watch.set(limits.lingerMs);
+    let isOpen = await wire.endWriting();
+    while (isOpen && !wire.isClosed) {
+      wire.from = wire.to;
+      isOpen = await wire.read() > 0;
+      const now = tools.clock.now();
+      if (now >= endAt) break;
+      this.watch.set(Math.min(limits.lingerMs, endAt - now), now);
+    }
+    wire.close();
+  }
+
+  /** Gives everything back. The connection is closed if it is not yet. */
+  release(): void {
+    this.watch.stop();
+    this.wire.release();
+  }
+}
+
+/** The client's own request id when it is one that we pass, else undefined. */
+export function requestIdOf(head: RequestHead): string | undefined {
+  if (!keepsRequestId(head)) return undefined;
+  const line = head.lineOf[NAME.x_request_id]!;
+  return textOf(head.bytes, head.valueAt[line]!, head.valueEnd[line]!);
+}

@@ -1,0 +1,231 @@
+// The answer's direction: heads up to the final one, then the body at the client's pace, in the framing that this
+// client knows. A head is written in place, in front of the first bytes of its body, so that both go out together.
+
+import type { Outcome } from "../core/outcome.ts";
+import { Body } from "./body.ts";
+import type { Course, Waiting } from "./course.ts";
+import { NAME } from "./header_names.ts";
+import { PAGE_BYTES } from "./pages.ts";
+import type { RequestHead } from "./request_head.ts";
+import type { IdSpan } from "./request_writer.ts";
+import { type AnswerFraming, ResponseHead } from "./response_head.ts";
+import { type AnswerRewrite, writeInterim, writeResponse, writeSwitch } from "./response_writer.ts";
+import { ascii } from "./spans.ts";
+import type { Wire, WireOptions } from "./wire.ts";
+
+/** How wires to endpoints lay out what they read: room for a longer head in front, for the end of a chunk behind. */
+export const ENDPOINT_WIRE: WireOptions = { headroom: 512, tailroom: 8 };
+
+const LAST_CHUNK = ascii("0\r\n\r\n");
+const CR_LF = ascii("\r\n");
+
+/** Receives one answer. Reusable. */
+export class Download {
+  readonly response: ResponseHead = new ResponseHead();
+  /** Whether anything of the final answer may have reached the client. */
+  hasAnswered = false;
+  /** What the answer says about the two connections. */
+  keepsClient = false;
+  keepsEndpoint = false;
+  readonly #course: Course;
+  readonly #request: RequestHead;
+  readonly #body = new Body();
+  readonly #rewrite: AnswerRewrite;
+  /** An answer that ends with the connection goes out in chunks of ours. */
+  #addsChunks = false;
+  #hasBegun = false;
+  #hasContinued = false;
+
+  constructor(course: Course, request: RequestHead, id: IdSpan) {
+    this.#course = course;
+    this.#request = request;
+    this.#rewrite = { connection: "", coding: "as_sent", id };
+  }
+
+  /** Bytes of content so far. */
+  get contentBytes(): number {
+    return this.hasAnswered ? this.#body.contentBytes : 0;
+  }
+
+  /** A new attempt begins. */
+  begin(): void {
+    this.hasAnswered =
+      this.keepsClient =
+      this.keepsEndpoint =
+      this.#hasBegun =
+      this.#hasContinued =
+        false;
+  }
+
+  /** Reads heads up to the final one, which is in `response` then. Gives an outcome when there is none. */
+  async readHead(wire: Wire): Promise<Outcome | undefined> {
+    const { response } = this;
+    let isReading = false;
+    for (;;) {
+      if (wire.unread > 0) {
+        if (!isReading) response.begin(wire.page, wire.from);
+        isReading = this.#hasBegun = true;
+        response.bytes = wire.page;
+        const progress = response.read(wire.to);
+        if (progress === "refused") return "answer_malformed";
+        if (progress === "done") {
+          if (!response.isInterim) return undefined;
+          if (!await this.#passInterim(wire)) return this.#course.clientGone();
+          isReading = false;
+          continue;
+        }
+        wire.makeRoom();
+      }
+      if (await wire.read() === 0) return this.#course.stopped ?? this.#missing();
+    }
+  }
+
+  #missing(): Outcome {
+    if (this.#hasBegun) return "answer_cut";
+    return this.#course.endpoint.uses > 1 ? "stale_connection" : "no_answer";
+  }
+
+  /** Interim answers go to clients that know them (RFC 9110 15.2). */
+  async #passInterim(wire: Wire): Promise<boolean> {
+    const { response } = this;
+    wire.from = response.end;
+    this.#hasContinued ||= response.status === 100;
+    if (this.#request.minorVersion === 0) return true;
+    writeInterim(this.#course.tools.writer, response);
+    return await this.#send(wire.page.subarray(this.#place(wire), response.end), "answer");
+  }
+
+  /** Copies the head that was just written into the page, so that it ends where the endpoint's ended; gives where it begins. */
+  #place(wire: Wire): number {
+    const { writer } = this.#course.tools;
+    const at = this.response.end - writer.at;
+    wire.page.set(writer.out.subarray(0, writer.at), at);
+    return at;
+  }
+
+  async #send(bytes: Uint8Array, then: Waiting): Promise<boolean> {
+    const course = this.#course;
+    course.waiting = "client";
+    const isSent = await course.client.wire.write(bytes);
+    course.waiting = then;
+    return isSent && course.stopped === undefined;
+  }
+
+  /** Passes a 101 on, with what the endpoint has sent behind it. Raw bytes follow. */
+  async passSwitch(wire: Wire): Promise<Outcome | undefined> {
+    writeSwitch(this.#course.tools.writer, this.response, this.#rewrite.id);
+    const at = this.#place(wire);
+    this.hasAnswered = true;
+    const isSent = await this.#send(wire.page.subarray(at, wire.to), "nothing");
+    wire.from = wire.to;
+    return isSent ? undefined : this.#course.clientGone();
+  }
+
+  /** Passes the final answer on. Gives an outcome when it did not get through whole. */
+  async pass(wire: Wire, now: number): Promise<Outcome | undefined> {
+    const { tools, client, options } = this.#course;
+    const body = this.#body;
+    this.#chooseFraming();
+    body.feed(wire.page, this.response.end, wire.to);
+    if (body.refusal !== undefined) return "answer_malformed";
+    client.watch.set(tools.limits.bodyMs, now);
+    let isSent = await this.#sendFirst(wire);
+    wire.from = body.next;
+    while (isSent && !body.done) {
+      client.watch.set(Math.max(tools.limits.bodyMs, options.readMs));
+      if (await wire.read(body.readLimit) === 0) {
+        if (this.#endsHere(wire)) break;
+        return this.#course.stopped ?? "answer_cut";
+      }
+      body.feed(wire.page, wire.from, wire.to);
+      if (body.refusal !== undefined) return "answer_malformed";
+      client.watch.set(tools.limits.bodyMs);
+      isSent = await this.#sendMore(wire);
+      wire.from = body.next;
+    }
+    if (isSent && this.#addsChunks) isSent = await this.#send(LAST_CHUNK, "nothing");
+    return isSent ? undefined : this.#course.clientGone();
+  }
+
+  /** Whether the end of the stream is the end of the body. */
+  #endsHere(wire: Wire): boolean {
+    return this.#body.framing === "until_close" && wire.ended && this.#course.stopped === undefined;
+  }
+
+  /** How the body comes and goes, and with it what becomes of the connections. */
+  #chooseFraming(): void {
+    const { response } = this;
+    const isOld = this.#request.minorVersion === 0;
+    const framing = response.framing(this.#request.method === "HEAD");
+    this.#body.begin(framing, response.contentLength, !isOld);
+    this.#addsChunks = framing === "until_close" && !isOld;
+    const endsWithConnection = isOld && (framing === "until_close" || framing === "chunked");
+    this.keepsEndpoint = response.keeps && framing !== "until_close";
+    this.keepsClient = this.#request.wantsKeep && !this.#course.client.isLeaving && !endsWithConnection &&
+      !this.#endsUpload();
+    this.#rewrite.coding = codingFor(framing, isOld, response.status);
+    this.#rewrite.connection = !this.keepsClient ? "close" : isOld ? "keep-alive" : "";
+  }
+
+  /** Whether this answer came early and the rest of the upload is of no use to the endpoint (W9). */
+  #endsUpload(): boolean {
+    const { uploading, hasBodyBegun } = this.#course;
+    if (uploading === "done") return false;
+    if (uploading === "dead" || !this.response.keeps) return true;
+    // The client was never told to go on: it need not send its body now, and we can not tell whether it will.
+    return this.#request.has(NAME.expect) && !this.#hasContinued && !hasBodyBegun;
+  }
+
+  /** The head and the part of the body that came with it. */
+  async #sendFirst(wire: Wire): Promise<boolean> {
+    const { writer } = this.#course.tools;
+    const body = this.#body;
+    const { end } = this.response;
+    writeResponse(writer, this.response, this.#rewrite);
+    const bodyBytes = body.outEnd - end;
+    if (this.#addsChunks && bodyBytes > 0) {
+      writer.putHex(bodyBytes);
+      writer.endLine();
+    }
+    const at = this.#place(wire);
+    this.hasAnswered = true;
+    return await this.#sendPart(wire, at, bodyBytes > 0);
+  }
+
+  async #sendMore(wire: Wire): Promise<boolean> {
+    const { writer } = this.#course.tools;
+    const body = this.#body;
+    let at = wire.from;
+    if (this.#addsChunks) {
+      writer.begin();
+      writer.putHex(body.outEnd - wire.from);
+      writer.endLine();
+      at -= writer.at;
+      wire.page.set(writer.out.subarray(0, writer.at), at);
+    }
+    return body.outEnd === at && body.tail === undefined ? true : await this.#sendPart(wire, at, true);
+  }
+
+  /** Sends the page from `at` to the end of what the body gave, with the end of our chunk and the trailers behind it. */
+  async #sendPart(wire: Wire, at: number, hasContent: boolean): Promise<boolean> {
+    const { outEnd, tail } = this.#body;
+    let end = outEnd;
+    if (this.#addsChunks && hasContent) {
+      wire.page.set(CR_LF, end);
+      end += CR_LF.length;
+    }
+    const isSent = end === at || await this.#send(wire.page.subarray(at, end), "body");
+    return isSent && tail !== undefined ? await this.#send(tail, "body") : isSent;
+  }
+
+  /** After an answer: how large the endpoint's next page should be. */
+  settlePages(wire: Wire): void {
+    wire.nextBytes = wire.nextBytes === PAGE_BYTES.small ? PAGE_BYTES.small : PAGE_BYTES.middle;
+  }
+}
+
+/** Transfer-Encoding as it goes to the client. */
+function codingFor(framing: AnswerFraming, isOld: boolean, status: number): AnswerRewrite["coding"] {
+  if (isOld || status === 204) return "none";
+  return framing === "until_close" ? "added" : "as_sent";
+}
