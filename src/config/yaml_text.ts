@@ -44,7 +44,10 @@ export function readYaml(text: string): YamlText {
   const [document, ...others] = [...composer.compose(tokens, true, text.length)];
   const faults = document === undefined ? [] : documentFaults(document, text);
   if (others.length > 0) faults.push(secondDocument(tokens));
-  return { ...(document !== undefined && { document }), faults: onePerLine(faults, lines), lines };
+  const end = text.trimEnd().length;
+  // What is missing at the end is missing behind the last character, not on the empty line after it.
+  const inside = faults.map(({ offset, message }) => ({ offset: Math.min(offset, end), message }));
+  return { ...(document !== undefined && { document }), faults: onePerLine(inside, lines), lines };
 }
 
 function countLines(text: string): LineCounter {
@@ -128,6 +131,10 @@ function sentence(error: YAMLError, text: string): string {
   if (address !== null) return `An IPv6 address in brackets needs quotes, as "${address[0]}"`;
   if (error.code === "BLOCK_AS_IMPLICIT_KEY") {
     return `A second ": " on one line; put the value in quotes if the colon belongs to it`;
+  }
+  const closing = /^Flow .* end with a (.)$/.exec(error.message)?.[1];
+  if (closing !== undefined) {
+    return `A "${closing === "]" ? "[" : "{"}" is not closed, or its "${closing}" is indented too little`;
   }
   return error.message.replace(/\s+/g, " ").trim();
 }
