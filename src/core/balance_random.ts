@@ -11,7 +11,7 @@ export class TwoRandom implements Balancer {
   readonly #random: Random;
   /** Running totals of the shares: member i has the range that ends at `#ends[i]` on a line. */
   readonly #ends: Float64Array;
-  /** Shares of what is usable in this pass, 0 for the rest; only filled when one of the two drawn is not usable. */
+  /** Shares of what is usable in this pass, 0 for the rest; only filled when one that was drawn is out. */
   readonly #usable: Float64Array;
 
   constructor(members: readonly Member[], random: Random) {
@@ -26,13 +26,10 @@ export class TwoRandom implements Balancer {
   pick(context: PickContext): number {
     if (this.#members.length < 2) return this.#pickOnly(context);
     const first = this.#memberAt(this.#random() * this.#length);
+    if (!context.isUsable(this.#members[first]!.index)) return this.#pickAmongUsable(context, first);
     const second = this.#drawBeside(first);
-    const isFirstUsable = context.isUsable(this.#members[first]!.index);
-    const isSecondUsable = context.isUsable(this.#members[second]!.index);
-    if (isFirstUsable && isSecondUsable) return this.#lessBusy(first, second);
-    this.#usable[first] = isFirstUsable ? this.#members[first]!.share : 0;
-    this.#usable[second] = isSecondUsable ? this.#members[second]!.share : 0;
-    return this.#pickAmongUsable(this.#findUsable(context, first, second));
+    if (context.isUsable(this.#members[second]!.index)) return this.#lessBusy(first, second);
+    return this.#pickBeside(first, context, second);
   }
 
   get #length(): number {
@@ -73,26 +70,36 @@ export class TwoRandom implements Balancer {
     return leastRequestsCost(other) < leastRequestsCost(one) ? other.index : one.index;
   }
 
-  /** Fills `#usable`, which already knows of two places, and gives its sum. */
-  #findUsable(context: PickContext, first: number, second: number): number {
+  /** Fills `#usable` with all but the places given, which count as not usable, and gives its sum. */
+  #findUsable(context: PickContext, known: number, alsoKnown: number): number {
     let total = 0;
     for (let at = 0; at < this.#members.length; at++) {
       const member = this.#members[at]!;
-      if (at !== first && at !== second) {
-        this.#usable[at] = context.isUsable(member.index) ? member.share : 0;
-      }
+      const isUsable = at !== known && at !== alsoKnown && context.isUsable(member.index);
+      this.#usable[at] = isUsable ? member.share : 0;
       total += this.#usable[at]!;
     }
     return total;
   }
 
-  /** Draws both again, from what is usable. */
-  #pickAmongUsable(total: number): number {
+  /** The first drawn is out: both are drawn from what is usable. */
+  #pickAmongUsable(context: PickContext, out: number): number {
+    const total = this.#findUsable(context, out, out);
     if (total === 0) return -1;
     const first = this.#usableAt(this.#random() * total);
     const rest = total - this.#usable[first]!;
-    if (rest <= 0) return this.#members[first]!.index;
     this.#usable[first] = 0;
+    return this.#withSecond(first, rest);
+  }
+
+  /** The second drawn is out: another second is drawn from what is usable, so that the first keeps its odds. */
+  #pickBeside(first: number, context: PickContext, out: number): number {
+    return this.#withSecond(first, this.#findUsable(context, first, out));
+  }
+
+  /** `rest` is the sum of `#usable`, where `first` is not counted. */
+  #withSecond(first: number, rest: number): number {
+    if (rest <= 0) return this.#members[first]!.index;
     return this.#lessBusy(first, this.#usableAt(this.#random() * rest));
   }
 
