@@ -248,6 +248,19 @@ Deno.test("round_robin: adding, removing and reordering endpoints do not reset t
   assert.equal(sequence(new Picker(without), 3), "abc", "a, which was next, is gone: b, after it, is next");
 });
 
+for (const weights of [[1, 1, 1], [5, 3, 1]]) {
+  Deno.test(`round_robin: the same set again goes on where it was, from every place (weights ${weights})`, () => {
+    const whole = sequence(pickerOf("round_robin", endpointsOf(weights), 4), 18);
+    for (let picked = 0; picked < 9; picked++) {
+      const first = createBalancer("round_robin", endpointsOf(weights), { random: seeded(4) });
+      new Picker(first).counts(picked, 3);
+      const options = { random: seeded(picked + 5), previous: first };
+      const second = new Picker(createBalancer("round_robin", endpointsOf(weights), options));
+      assert.equal(sequence(second, 9), whole.slice(picked, picked + 9));
+    }
+  });
+}
+
 Deno.test("round_robin: a weight edit makes no burst for anybody", () => {
   const random = seeded(11);
   for (let trial = 0; trial < 300; trial++) {
@@ -372,6 +385,14 @@ Deno.test("peak_ewma: the least latency times in flight + 1", () => {
     order.push(index);
   }
   assert.deepEqual(order, [0, 0, 0, 1, 0]);
+});
+
+Deno.test("peak_ewma: with equal latencies what is in flight follows the weights", () => {
+  const endpoints = endpointsOf([1, 4]);
+  for (const endpoint of endpoints) endpoint.load.latencyMs = 10;
+  const picker = pickerOf("peak_ewma", endpoints);
+  for (let pick = 0; pick < 100; pick++) endpoints[picker.pick()]!.load.inFlight++;
+  assert.ok(Math.abs(endpoints[1]!.load.inFlight - 80) <= 2, String(endpoints[1]!.load.inFlight));
 });
 
 Deno.test("peak_ewma: an unknown endpoint is tried at once, by one exchange", () => {
