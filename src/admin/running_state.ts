@@ -36,6 +36,7 @@ export interface RunningState {
   readonly process: ProcessState;
 }
 
+/** The config in force and the last try to change it. */
 export interface ConfigState {
   /** Of the bytes in force; empty before the first plan. */
   readonly hash: string;
@@ -49,6 +50,7 @@ export interface ConfigState {
   readonly reloads: { readonly accepted: number; readonly refused: number; readonly unchanged: number };
 }
 
+/** One worker thread. */
 export interface WorkerState {
   readonly id: number;
   readonly sessions: number;
@@ -64,6 +66,7 @@ export interface UpstreamState {
   readonly discovery?: DiscoveryState;
 }
 
+/** Discovery of one upstream. */
 export interface DiscoveryState {
   /** The last failure, unless a refresh has succeeded since. */
   readonly failure?: string;
@@ -78,6 +81,7 @@ export interface DiscoveryState {
   readonly failures: Counts;
 }
 
+/** One endpoint: what the health keeper knows of it, and its numbers on the board and the tallies. */
 export interface EndpointState {
   readonly health: HealthState;
   /** As on the board: a set of `GATE` bits. */

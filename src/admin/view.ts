@@ -70,6 +70,7 @@ export interface LimitsView {
   readonly max_connections: number;
 }
 
+/** One worker thread. */
 export interface WorkerView {
   readonly id: number;
   readonly sessions: number;
@@ -78,6 +79,7 @@ export interface WorkerView {
   readonly loop_lag_ms: number;
 }
 
+/** One listener, its numbers summed over workers. */
 export interface ListenerView {
   readonly name: string;
   readonly address: string;
@@ -91,6 +93,7 @@ export interface ListenerView {
   readonly bytes_sent: number;
 }
 
+/** One upstream with its endpoints. */
 export interface UpstreamView {
   readonly name: string;
   readonly protocol: "tcp" | "http1" | "https";
@@ -125,6 +128,7 @@ export interface HistogramView {
   readonly count: number;
 }
 
+/** Discovery of one upstream. */
 export interface DiscoveryView {
   readonly hostname: string;
   readonly record_type: string;
@@ -144,6 +148,7 @@ export interface DiscoveryView {
 /** Why an endpoint may not be picked (H11). */
 export type Reason = "ejected" | "half_open" | "drained" | "maintenance" | "removed" | "full";
 
+/** One endpoint. */
 export interface EndpointView {
   readonly address: string;
   readonly weight: number;
@@ -176,6 +181,7 @@ export interface EndpointView {
   readonly p99_ms: number | null;
 }
 
+/** How often an endpoint failed in one way. */
 export interface FailureView {
   readonly source: "traffic" | "probe";
   readonly outcome: string;

@@ -172,7 +172,7 @@ function processView(state: RunningState): ProcessView {
   };
 }
 
-/** The endpoint `key` of an upstream with its `evidence`, oldest first as control keeps it; undefined: no such endpoint. */
+/** The endpoint `key` of an upstream with its `evidence`, newest first; undefined: there is no such endpoint. */
 export function whyOf(
   state: RunningState,
   of: { readonly upstream: string; readonly key: string },
@@ -185,7 +185,7 @@ export function whyOf(
     upstream: upstream.name,
     now: isoOf(state.wallMs),
     ...endpointView(upstream, endpoint, state),
-    evidence: evidence.slice(-32).reverse().map(evidenceView),
+    evidence: evidence.slice(0, 32).map(evidenceView),
   };
 }
 

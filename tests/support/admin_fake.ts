@@ -62,7 +62,7 @@ export class AdminFake {
     return found?.endpoints.find((endpoint) => endpoint.key === key)?.slot;
   }
 
-  /** 32 pieces of evidence that fit what is known of the endpoint, oldest first. */
+  /** 32 pieces of evidence that fit what is known of the endpoint, newest first. */
   #evidence(upstream: string, key: string): Evidence[] {
     const slot = this.#slotOf(upstream, key);
     const last = slot === undefined ? undefined : this.state.endpoints.get(slot)?.last;
