@@ -109,6 +109,7 @@ class Walk {
     const block: Record<string, unknown> = Object.create(null);
     let merged: Record<string, unknown> = Object.create(null);
     const firstPairs = new Map<string, Pair>();
+    if (map.items.some(({ key }) => isSeq(key))) return this.#listAsKey(map, path);
     for (const pair of map.items) {
       const key = this.#key(pair, path);
       if (key === undefined) continue;
@@ -119,6 +120,11 @@ class Walk {
       if (first === undefined) firstPairs.set(key, pair);
     }
     return Object.assign(Object.create(null), merged, block);
+  }
+
+  #listAsKey(map: YAMLMap, path: Path): typeof UNREADABLE {
+    for (const pair of map.items) this.#key(pair, path);
+    return UNREADABLE;
   }
 
   #twice(pair: Pair, first: Pair, path: Path): void {
@@ -133,12 +139,12 @@ class Walk {
       if (this.#aliasDepth === 0 && key.anchor !== undefined) this.#anchors.set(key.anchor, key);
       return key.value;
     }
-    const got = isScalar(key) ? shown(scalarValue(key)) : "no plain text";
-    this.#fault(
-      key ?? pair.value,
-      path,
-      `A key must be text (got ${got}, want a name, in quotes if need be)`,
-    );
+    const got = isScalar(key) ? shown(scalarValue(key)) : isSeq(key) ? "a list" : "no plain text";
+    // In a list, [::1]:80 without quotes is a list [::1] as the key of 80.
+    const want = isSeq(key)
+      ? `text; an IPv6 address needs quotes, as "[::1]:80"`
+      : "a name, in quotes if need be";
+    this.#fault(key ?? pair.value, path, `A key must be text (got ${got}, want ${want})`);
     return undefined;
   }
 
