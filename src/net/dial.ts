@@ -2,11 +2,12 @@
 // outcome of core's table and a detail that names each address tried. Address literals never touch DNS (D8); a plain
 // literal is the shortest way, since every short-lived connection pays for it. Choosing endpoints is not done here.
 
-import { type Address, isIpLiteral } from "../core/address.ts";
+import { type Address, formatAddress, isIpLiteral } from "../core/address.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Duplex } from "../core/duplex.ts";
 import type { Outcome } from "../core/outcome.ts";
 import type { ResolveHost } from "./dns_types.ts";
+import type { Handshakes } from "./handshakes.ts";
 import { interleaved, type Lost, race, type RaceResult } from "./happy_eyeballs.ts";
 import { Deadline } from "./deadline.ts";
 import { type ConnectFailure, connectFailure } from "./socket_errors.ts";
@@ -38,6 +39,8 @@ export interface DialOptions {
   readonly signal?: AbortSignal;
   readonly resolveHost: ResolveHost;
   readonly clock: Clock;
+  /** One per thread. Absent: a TLS endpoint that accepts and then hangs costs a descriptor per dial until it ends. */
+  readonly handshakes?: Handshakes;
 }
 
 /** An open connection; it belongs to the caller now. TCP_NODELAY is set. */
@@ -218,7 +221,14 @@ async function secure(
   tcp: Connected,
   tls: DialTls,
   attempt: Attempt,
-): Promise<{ readonly conn: Deno.TlsConn; readonly remote: Address } | DialFailure> {
+): Promise<Secured | DialFailure> {
+  const { host } = tcp.remote;
+  const forbidding = attempt.options.handshakes?.forbids(formatAddress(tcp.remote)) ?? 0;
+  if (forbidding > 0) {
+    tcp.conn.close();
+    const detail = `${host}: ${forbidding} earlier TLS handshakes with it are still unanswered`;
+    return { outcome: "connect_timeout", detail };
+  }
   let conn: Deno.TlsConn;
   try {
     conn = await Deno.startTls(tcp.conn, {
@@ -229,12 +239,9 @@ async function secure(
   } catch (error) {
     // No byte has been sent yet: a bundle or a name that can not be used is our config's doing.
     closeIfOpen(tcp.conn);
-    return { outcome: "internal_error", detail: `${tcp.remote.host}: ${tlsReason(error)}` };
+    return { outcome: "internal_error", detail: `${host}: ${tlsReason(error)}` };
   }
-  const error = await handshake(conn, attempt.deadline);
-  if (error === undefined) return { conn, remote: tcp.remote };
-  conn.close();
-  return tlsFailure(tcp.remote, error, attempt);
+  return await shakeHands({ conn, remote: tcp.remote }, attempt);
 }
 
 /** A failed `startTls` has taken the connection with it or not, depending on how far it came. */
@@ -246,24 +253,28 @@ function closeIfOpen(conn: Deno.TcpConn): void {
   }
 }
 
-/** Undefined when the handshake is done. The handshake takes no signal: when the deadline strikes first it is left. */
-async function handshake(conn: Deno.TlsConn, deadline: Deadline): Promise<unknown> {
-  const shaken = conn.handshake().then(() => "done" as const, (error: unknown) => ({ error }));
-  const end = await deadline.race(shaken);
-  if (end === "done") return undefined;
-  return end === undefined ? deadline.struck : end.error;
+interface Secured {
+  readonly conn: Deno.TlsConn;
+  readonly remote: Address;
 }
 
-function tlsFailure(remote: Address, error: unknown, { options, deadline }: Attempt): DialFailure {
-  const { host } = remote;
+/** The handshake takes no signal: when the deadline strikes first it is left behind. */
+async function shakeHands(tls: Secured, { options, deadline }: Attempt): Promise<Secured | DialFailure> {
+  const { host } = tls.remote;
+  const address = formatAddress(tls.remote);
+  const shaken = tls.conn.handshake().then(() => "done" as const, (error: unknown) => ({ error }));
+  const end = await deadline.race(shaken);
+  if (end !== undefined) options.handshakes?.answered(address);
+  if (end === "done") return tls;
+  if (end !== undefined) {
+    tls.conn.close();
+    return { outcome: "tls_failed", detail: `${host}: ${tlsReason(end.error)}` };
+  }
+  if (options.handshakes === undefined) tls.conn.close();
+  else options.handshakes.leave(address, tls.conn, shaken);
   if (deadline.struck === "cancelled") {
     return { outcome: "cancelled", detail: `${host}: cancelled in the TLS handshake` };
   }
-  if (deadline.struck === "timeout") {
-    return {
-      outcome: "connect_timeout",
-      detail: `${host}: no end of the TLS handshake within ${options.connectMs} ms`,
-    };
-  }
-  return { outcome: "tls_failed", detail: `${host}: ${tlsReason(error)}` };
+  const detail = `${host}: no end of the TLS handshake within ${options.connectMs} ms`;
+  return { outcome: "connect_timeout", detail };
 }

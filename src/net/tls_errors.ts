@@ -13,7 +13,7 @@ const RULES: readonly Rule[] = [
   [
     /\bCaUsedAsEndEntity\b/,
     () =>
-      "certificate is a CA certificate (CA:TRUE), which can not be a server's own; issue a server certificate from it",
+      "certificate is a CA certificate (CA:TRUE), which can not be a server's own; make one with CA:FALSE",
   ],
   [/certificate not valid for name "([^"]*)"(.*)/, (match) => notValidForName(match[1]!, match[2]!)],
   [/\bNotValidForName\b/, () => "certificate is not valid for the name asked for"],

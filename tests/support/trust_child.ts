@@ -43,7 +43,7 @@ function prepareTrust(how: string): string {
   return trust.state === "added" ? `added: ${trust.reason}` : trust.state;
 }
 
-if (import.meta.main) {
+if (!("WorkerGlobalScope" in globalThis)) {
   console.log(`trust ${prepareTrust(Deno.args[0]!)}`);
   for (const line of await sayAll("main")) console.log(line);
   const worker = new Worker(import.meta.url, { type: "module" });
