@@ -30,8 +30,3 @@ export function bucketOf(durationMs: number): number {
   while (bucket < BUCKET_BOUNDS_MS.length && !(durationMs <= BUCKET_BOUNDS_MS[bucket]!)) bucket++;
   return bucket;
 }
-
-/** Adds the counts of `from` to those of `to`, place by place. */
-export function addBuckets(to: number[], from: readonly number[]): void {
-  for (let bucket = 0; bucket < from.length; bucket++) to[bucket] = (to[bucket] ?? 0) + from[bucket]!;
-}
