@@ -104,9 +104,9 @@ function adminsOf(sources: readonly Source[]): Item<NonNullable<FileValue["admin
 function acceptorsOf(sources: readonly Source[], listeners: readonly Item<ListenerValue>[]): Acceptor[] {
   const ofListeners = listeners.map((item) => ({
     item,
-    what: `The listener ${quoted(item.value.name ?? "")}`,
+    what: `the listener ${quoted(item.value.name ?? "")}`,
   }));
-  const ofAdmins = adminsOf(sources).slice(0, 1).map((item) => ({ item, what: "The admin endpoint" }));
+  const ofAdmins = adminsOf(sources).slice(0, 1).map((item) => ({ item, what: "the admin endpoint" }));
   return [...ofListeners, ...ofAdmins].flatMap(({ item, what }) => {
     const { address } = item.value;
     return address === undefined ? [] : [{ what, address, spot: below(item, "address") }];

@@ -3,7 +3,7 @@
 
 import * as z from "zod";
 import { block, choice, integer, list, text } from "./leaves.ts";
-import { isBlock, shown } from "./raw.ts";
+import { complaint, isBlock, oddSource, wrongKind } from "./raw.ts";
 import {
   readFilePath,
   readListenAddress,
@@ -85,7 +85,7 @@ const listenerSchema = block({
 /** A list whose items have names; people who write a block instead are told how. */
 function namedList<S extends z.ZodType>(item: S, what: string) {
   const error = ({ input }: { input?: unknown }) => {
-    if (!isBlock(input)) return `Wrong kind of value (got ${shown(input)}, want a list of ${what}s)`;
+    if (!isBlock(input)) return wrongKind(input, `a list of ${what}s`);
     const example = Object.keys(input).find((key) => /^[\w-]+$/.test(key)) ?? "app";
     return `A list is wanted here: begin each ${what} with "- name: ${example}" (got a block, want a list of ${what}s)`;
   };
@@ -111,7 +111,10 @@ export const fileSchema = block({
 }, `keys such as "listeners:" and "upstreams:"`);
 
 function workersComplaint(input: unknown): string {
-  return `Wrong value (got ${shown(input)}, want auto or a whole number, 1 to 256)`;
+  const want = "auto or a whole number, 1 to 256";
+  return oddSource(input) === undefined
+    ? wrongKind(input, want)
+    : complaint("Not a plain whole number", input, want);
 }
 
 /** What one file says, decoded, with defaults filled in. */

@@ -156,16 +156,13 @@ export interface Acceptor {
 export function checkAddresses(acceptors: readonly Acceptor[], report: Report): void {
   const firsts = new Map<string, Acceptor>();
   for (const acceptor of acceptors) {
-    const { address, what, spot } = acceptor;
-    if (address.port === 0) continue; // Each gets a port of its own.
+    const { address, spot } = acceptor;
     const key = isWildcard(address) ? `*:${address.port}` : formatAddress(address);
     const first = firsts.get(key);
     if (first === undefined) firsts.set(key, acceptor);
     else {report.add(
         spot,
-        `${what} would accept on ${formatAddress(address)}, but so does ${first.what} at ${
-          placeText(first.spot)
-        }`,
+        `The address ${formatAddress(address)} is taken by ${first.what} at ${placeText(first.spot)}`,
       );}
   }
 }

@@ -6,6 +6,8 @@ interface PemBlock {
   readonly body: string;
 }
 
+const EDGE = /^-----(BEGIN|END) ([A-Z0-9 ]{1,40})-----[ \t]*\r?$/gm;
+
 /** What is wrong with a file of certificates, as the second half of a sentence; undefined: nothing. */
 export function certificatesProblem(text: string): string | undefined {
   const blocks = pemBlocks(text).filter(({ label }) => label === "CERTIFICATE");
@@ -25,16 +27,18 @@ export function privateKeyProblem(text: string): string | undefined {
   return isDerSequence(key.body) ? undefined : "its private key is damaged";
 }
 
+/** A block without its end counts, with nothing in it: damaged, not absent. */
 function pemBlocks(text: string): PemBlock[] {
   const blocks: PemBlock[] = [];
-  const begin = /^-----BEGIN ([A-Z0-9 ]{1,40})-----[ \t]*\r?$/gm;
-  for (let match = begin.exec(text); match !== null; match = begin.exec(text)) {
-    const end = text.indexOf(`-----END ${match[1]}-----`, begin.lastIndex);
-    // Without its end a block is damaged, not absent.
-    blocks.push({ label: match[1]!, body: end < 0 ? "" : text.slice(begin.lastIndex, end) });
-    if (end >= 0) begin.lastIndex = end;
+  let open: { readonly label: string; readonly start: number } | undefined;
+  for (const { 0: line, 1: edge, 2: label = "", index } of text.matchAll(EDGE)) {
+    if (open !== undefined) {
+      const isWhole = edge === "END" && label === open.label;
+      blocks.push({ label: open.label, body: isWhole ? text.slice(open.start, index) : "" });
+    }
+    open = edge === "BEGIN" ? { label, start: index + line.length } : undefined;
   }
-  return blocks;
+  return open === undefined ? blocks : [...blocks, { label: open.label, body: "" }];
 }
 
 /** Whether base64 text holds exactly one DER SEQUENCE, judged by its outer tag and length. */

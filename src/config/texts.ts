@@ -88,11 +88,11 @@ export function readServerName(text: string): string | TextProblem {
 
 /** A Host header: `name`, `name:port`, `[v6]:port`. The spelling is kept. */
 export function readHostHeader(text: string): string | TextProblem {
-  const bare = /^\[([0-9A-Fa-f:.]+)\]$/.exec(text);
-  if (bare !== null ? isIpLiteral(bare[1]!) && canonicalHost(bare[1]!) !== undefined : isHostName(text)) {
-    return text;
-  }
-  return "problem" in parseAddress(text) ? { problem: "Not a Host header" } : text;
+  const bare = /^\[([0-9A-Fa-f:.]+)\]$/.exec(text)?.[1];
+  const isBare = bare === undefined
+    ? isHostName(text)
+    : bare.includes(":") && canonicalHost(bare) !== undefined;
+  return isBare || !("problem" in parseAddress(text)) ? text : { problem: "Not a Host header" };
 }
 
 function isHostName(text: string): boolean {
