@@ -72,9 +72,11 @@ const openerOf = (upstream, endpoint) => h("button", {
 
 const outRows = new Map();
 function renderOut(all) {
-  const order = { out: 0, trial: 1, full: 2 };
+  const kinds = ["out", "trial", "full", "well"];
+  // What failed before what people took out.
+  const rank = ({ kind, endpoint }) => kinds.indexOf(kind) * 2 + (moodOf(endpoint) === "info" ? 1 : 0);
   const sick = all.filter(({ kind, endpoint }) => kind !== "well" || endpoint.reason !== "")
-    .sort((a, b) => (order[a.kind] ?? 3) - (order[b.kind] ?? 3));
+    .sort((a, b) => rank(a) - rank(b));
   byId("out").hidden = sick.length === 0;
   setAttr(byId("out"), "data-mood", sick.some(({ endpoint }) => moodOf(endpoint) === "bad") ? "bad" : "warn");
   const shown = sick.slice(0, OUT_ROWS);
@@ -94,7 +96,9 @@ function outRow({ upstream, endpoint }) {
   return { el, update(one) {
     showPills(pills, one.endpoint);
     setText(reason, capital(one.endpoint.reason));
-    since(lasts, one.endpoint.since);
+    // How long it has been full is not known: it may be so only at this moment.
+    if (one.kind === "full") still(lasts, "–");
+    else since(lasts, one.endpoint.since);
     showReturn(returns, one.endpoint, "");
   } };
 }

@@ -69,11 +69,11 @@ export class AdminFake {
     if (last === undefined) return [];
     const failing = last.outcome !== "probe_ok";
     return Array.from({ length: 32 }, (_, at) => {
-      const ago = (31 - at) * 5 + 2;
+      const ago = at * 5 + 2;
       if (!failing) return evidenceOf(ago, { durationMs: 1 + at % 4 });
-      if (at < 12) {
+      if (at >= 20) {
         return at % 3 === 2
-          ? evidenceOf(ago, { source: "traffic", outcome: "answered", count: 40 + at, detail: "200" })
+          ? evidenceOf(ago, { source: "traffic", outcome: "answered", count: 20 + at, detail: "200" })
           : evidenceOf(ago);
       }
       return {

@@ -216,13 +216,13 @@ Deno.test("an upstream with no endpoint at all is named as one without a usable 
   assert.deepEqual(readinessOf(stateOf([])).without_usable_endpoint, ["u"]);
 });
 
-Deno.test("why gives the endpoint's view with its evidence, newest first and at most 32", () => {
-  const evidence = Array.from({ length: 40 }, (_, at) => evidenceOf(40 - at, { detail: String(at) }));
+Deno.test("why gives the endpoint's view with its newest evidence, at most 32 pieces", () => {
+  const evidence = Array.from({ length: 40 }, (_, at) => evidenceOf(at, { detail: String(at) }));
   const why = whyOf(sickState(), { upstream: "app", key: "10.0.0.3:8080" }, evidence)!;
   assert.equal(why.upstream, "app");
   assert.equal(why.state, "ejected");
   assert.equal(why.evidence.length, 32);
-  assert.deepEqual([why.evidence[0]!.detail, why.evidence[31]!.detail], ["39", "8"]);
+  assert.deepEqual([why.evidence[0]!.detail, why.evidence[31]!.detail], ["0", "31"]);
   assert.deepEqual([why.evidence[0]!.verdict, why.evidence[0]!.sentence], ["success", "passed the probe"]);
 });
 
