@@ -2,7 +2,7 @@
 // on the same plan. A start is an edit of an empty plan; a discovery update is a plan of the same generation. Changes
 // are made one at a time.
 
-import { formatAddress } from "../core/address.ts";
+import { type Address, formatAddress } from "../core/address.ts";
 import { Board } from "../core/board.ts";
 import type { Clock, Random } from "../core/clock.ts";
 import type { Emit, ReloadTrigger } from "../core/event.ts";
@@ -19,6 +19,9 @@ import { Serial } from "./serial.ts";
 import { Slots } from "./slots.ts";
 import type { SpawnWorker } from "./worker_link.ts";
 import { Workers } from "./workers.ts";
+
+/** How long a listener that was let go of may take to close, milliseconds. */
+const CLOSING_MS = 1000;
 
 /** What the supervisor stands on. */
 export interface SupervisorPorts {
@@ -53,6 +56,8 @@ export class Supervisor {
   readonly #discovered = new Map<string, readonly EndpointConfig[]>();
   /** For probes of endpoints given by name; workers have their own. */
   readonly #hosts: HostResolver;
+  /** When we let go of an address. */
+  readonly #leftAt = new Map<string, number>();
   #config: Config | undefined;
   #plan: Plan | undefined;
   #generation = 0;
@@ -80,7 +85,8 @@ export class Supervisor {
       random,
       emit,
       keeper: this.keeper,
-      dial: (target, options) => dial(target, { ...options, clock, resolveHost: (host) => this.#hosts.resolve(host) }),
+      dial: (target, options) =>
+        dial(target, { ...options, clock, resolveHost: (host) => this.#hosts.resolve(host) }),
     });
     this.discovery = new DiscoveryTasks({
       clock,
@@ -106,7 +112,11 @@ export class Supervisor {
   }
 
   async #apply(config: Config, origin: ConfigOrigin): Promise<readonly string[]> {
-    const change = listenerChange(config.listeners, this.#plan?.listeners ?? [], this.#ports.probeBind);
+    const change = listenerChange(
+      config.listeners,
+      this.#plan?.listeners ?? [],
+      (address) => this.#probeBind(address),
+    );
     if (change.problems.length > 0) return change.problems;
     await this.workers.resize(this.#workerCount(config));
     const failure = await this.workers.prepare(change.added);
@@ -121,6 +131,13 @@ export class Supervisor {
     await this.#publish(change.listeners);
     this.#tellTaken(origin);
     return [];
+  }
+
+  /** An address that we have just let go of may still be closing: it is nobody else's. */
+  #probeBind(address: Address): ReturnType<ProbeBind> {
+    const leftAt = this.#leftAt.get(formatAddress(address));
+    const isClosing = leftAt !== undefined && this.#ports.clock.now() - leftAt < CLOSING_MS;
+    return isClosing ? { port: address.port } : this.#ports.probeBind(address);
   }
 
   #workerCount(config: Config): number {
@@ -158,7 +175,9 @@ export class Supervisor {
       if (!before.has(address)) this.#ports.emit({ kind: "listener_added", listener, address });
     }
     for (const [address, listener] of before) {
-      if (!after.has(address)) this.#ports.emit({ kind: "listener_removed", listener, address });
+      if (after.has(address)) continue;
+      this.#leftAt.set(address, this.#ports.clock.now());
+      this.#ports.emit({ kind: "listener_removed", listener, address });
     }
   }
 

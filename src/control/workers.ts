@@ -257,9 +257,7 @@ export class Workers {
   /** The tallies of a slot, one per worker that ever counted there. */
   rows(slot: number): readonly Float64Array[] {
     const counting = [...this.#members, ...this.#leaving].map((member) => member.tally);
-    return [...counting, ...this.#pastTallies].map((tally) =>
-      tally.row(slot)
-    );
+    return [...counting, ...this.#pastTallies].map((tally) => tally.row(slot));
   }
 
   /** Forgets what was counted for a slot, for its next owner. */

@@ -16,10 +16,24 @@ export interface Finished {
   readonly stderr: string;
 }
 
-function command(args: readonly string[], options: Partial<Deno.CommandOptions>): Deno.Command {
+/** Where and within which limits a process runs. */
+export interface ProcessOptions {
+  readonly cwd?: string;
+  /** Most file descriptors it may have open. */
+  readonly descriptors?: number;
+}
+
+function command(args: readonly string[], { descriptors, cwd }: ProcessOptions): Deno.Command {
+  const [path, ...all] = commandLine(args);
+  const common = { cwd: cwd ?? ROOT, stdin: "null", stdout: "piped", stderr: "piped" } as const;
+  if (descriptors === undefined) return new Deno.Command(path!, { ...common, args: all });
+  const limited = ["-c", `ulimit -n ${descriptors}; exec "$0" "$@"`, path!, ...all];
+  return new Deno.Command("sh", { ...common, args: limited });
+}
+
+function commandLine(args: readonly string[]): readonly string[] {
   const binary = Deno.env.get("HALE_BIN");
-  const common = { cwd: ROOT, stdin: "null", stdout: "piped", stderr: "piped", ...options } as const;
-  if (binary !== undefined && binary !== "") return new Deno.Command(binary, { ...common, args: [...args] });
+  if (binary !== undefined && binary !== "") return [binary, ...args];
   const deno = [
     "run",
     "--quiet",
@@ -29,11 +43,11 @@ function command(args: readonly string[], options: Partial<Deno.CommandOptions>)
     "--allow-env=LOG_TOKENS,LOG_STREAM",
   ];
   const main = new URL("main.ts", ROOT).pathname;
-  return new Deno.Command(Deno.execPath(), { ...common, args: [...deno, main, ...args] });
+  return [Deno.execPath(), ...deno, main, ...args];
 }
 
 /** Runs hale to its end and gives its exit code and output. Kills it and throws after `PATIENCE_MS`. */
-export async function runHale(args: readonly string[], options: { cwd?: string } = {}): Promise<Finished> {
+export async function runHale(args: readonly string[], options: ProcessOptions = {}): Promise<Finished> {
   const child = command(args, options).spawn();
   const timer = setTimeout(() => child.kill("SIGKILL"), PATIENCE_MS);
   const { code, signal, stdout, stderr } = await child.output();
@@ -65,7 +79,7 @@ export class HaleProcess implements AsyncDisposable {
   }
 
   /** Starts hale with these arguments; does not wait for anything. */
-  static start(args: readonly string[], options: { cwd?: string } = {}): HaleProcess {
+  static start(args: readonly string[], options: ProcessOptions = {}): HaleProcess {
     return new HaleProcess(command(args, options).spawn());
   }
 
@@ -87,7 +101,7 @@ export class HaleProcess implements AsyncDisposable {
 
   /** Waits for the line that says hale has started: its listeners accept. */
   async ready(): Promise<this> {
-    await this.waitForLog(/Started hale/);
+    await this.waitForLog(/is ready/);
     return this;
   }
 
