@@ -1,5 +1,6 @@
 // The change from one config to the next in words, for `hale check --diff` and the log of a reload. Fields are called
-// as they are in the file. Certificates, keys and tokens are never shown, only that they are others.
+// as they are in the file. Certificates, keys, tokens and headers of probes are never shown, only that
+// they are others.
 
 import { formatAddress } from "../core/address.ts";
 import { type Change, type Changed, diffConfig, type Member, sameValue } from "../core/diff.ts";
@@ -18,10 +19,16 @@ const FILE_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Fields of which only the fact of a change is told. */
-const HIDDEN: ReadonlySet<string> = new Set(["tls.ca", "tls.cert", "tls.key", "admin.token"]);
+const HIDDEN: ReadonlySet<string> = new Set([
+  "tls.ca",
+  "tls.cert",
+  "tls.key",
+  "admin.token",
+  "activeHealth.headers",
+]);
 
 /** Fields that hold one fact although they are objects. */
-const WHOLE: ReadonlySet<string> = new Set(["address", "host"]);
+const WHOLE: ReadonlySet<string> = new Set(["admin.address", "host"]);
 
 /**
  * Lines such as `+ listener web 0.0.0.0:8080`, `- endpoint app/10.0.0.1:80`,
