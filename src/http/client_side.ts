@@ -1,7 +1,9 @@
 // The client's connection: reading one request head after the other within the time limits, answers of our own, and
 // an end that does not destroy what the client has yet to read. Serves the proxy and the admin endpoint alike.
 
-import { type OwnAnswer, ownAnswer } from "./answer.ts";
+import type { Duplex } from "../core/duplex.ts";
+import { type OwnAnswer, ownAnswer, type OwnAnswerOptions } from "./answer.ts";
+import type { Progress } from "./fields.ts";
 import type { RequestHead } from "./request_head.ts";
 import { REQUEST_ID_BYTES } from "./request_id.ts";
 import { keepsRequestId } from "./request_writer.ts";
@@ -10,7 +12,6 @@ import { textOf } from "./spans.ts";
 import type { HttpTools } from "./tools.ts";
 import { Watch } from "./watch.ts";
 import { Wire } from "./wire.ts";
-import type { Duplex } from "../core/duplex.ts";
 
 /**
  * What came of waiting for a request. `ended`: the client ended the connection, or was idle for too long, or we are
@@ -23,6 +24,11 @@ const TIMED_OUT: OwnAnswer = {
   code: "request_timeout",
   message: "The request head did not arrive in time",
 };
+
+/** Who provides the memory for a head, at the moment when it is needed: idle connections need none. */
+export interface HeadSource {
+  takeHead(): RequestHead;
+}
 
 /** One client connection. */
 export class ClientSide {
@@ -42,44 +48,49 @@ export class ClientSide {
     this.watch = new Watch(tools.wheel, tools.clock, this.#onDue);
   }
 
-  /** Waits for the next request and reads its head into `head`. Then the watch is the caller's. */
-  async next(head: RequestHead): Promise<NextRequest> {
+  /**
+   * Waits for the next request and reads its head into what `source` gives once the first byte is there. Then the
+   * watch is the caller's.
+   */
+  async next(source: HeadSource): Promise<NextRequest> {
     const { wire } = this;
     if (this.isLeaving && wire.unread === 0) return "ended";
     this.watch.onDue = this.#onDue;
-    this.#state = this.requests === 0 || wire.unread > 0 ? "head" : "idle";
-    if (wire.unread === 0) this.watch.set(this.#firstWaitMs());
-    while (wire.unread === 0) {
+    this.#state = this.requests === 0 ? "head" : "idle";
+    if (wire.unread === 0) {
+      this.watch.set(this.requests === 0 ? this.tools.limits.headMs : this.tools.limits.keepMs);
       if (await wire.read() === 0) return "ended";
     }
-    return await this.#readHead(head);
-  }
-
-  /** A new connection has to come with a request; a kept one may be idle for longer. */
-  #firstWaitMs(): number {
-    return this.requests === 0 ? this.tools.limits.headMs : this.tools.limits.keepMs;
-  }
-
-  async #readHead(head: RequestHead): Promise<NextRequest> {
-    const { wire } = this;
+    const head = source.takeHead();
     head.begin(wire.page, wire.from);
-    let progress = head.read(wire.to);
-    if (progress === "more") {
-      if (this.requests > 0) this.watch.set(this.tools.limits.headMs);
-      this.#state = "head";
-    }
+    const progress = head.read(wire.to);
+    if (progress === "more") return await this.#readOn(head);
+    return this.#arrived(progress);
+  }
+
+  /** The head did not come in one piece: from its first byte on it has a time limit. */
+  async #readOn(head: RequestHead): Promise<NextRequest> {
+    const { wire } = this;
+    if (this.requests > 0) this.watch.set(this.tools.limits.headMs);
+    this.#state = "head";
+    let progress: Progress = "more";
     while (progress === "more") {
       wire.makeRoom();
       head.bytes = wire.page;
-      if (await wire.read() === 0) return this.#state === "timed_out" ? "timed_out" : "cut";
+      if (await wire.read() === 0) return this.#state === "head" ? "cut" : "timed_out";
       progress = head.read(wire.to);
     }
+    return this.#arrived(progress);
+  }
+
+  #arrived(progress: "done" | "refused"): NextRequest {
     this.requests++;
     this.#state = "busy";
     return progress === "done" ? "request" : "refused";
   }
 
   #due(): void {
+    if (this.#state === "busy") return;
     if (this.#state === "head" && this.wire.unread > 0) this.#sayTimedOut();
     else this.wire.close();
   }
@@ -105,7 +116,8 @@ export class ClientSide {
   }
 
   /** Sends an answer of our own; false: the client is gone. */
-  answer(answer: OwnAnswer, options: Parameters<typeof ownAnswer>[1]): Promise<boolean> {
+  answer(answer: OwnAnswer, options: OwnAnswerOptions): Promise<boolean> {
+    this.watch.onDue = () => this.wire.close();
     this.watch.set(this.tools.limits.bodyMs);
     return this.wire.write(ownAnswer(answer, options));
   }

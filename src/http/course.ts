@@ -13,7 +13,7 @@ export interface AttemptOptions {
   /** Longest wait for the response head, milliseconds. */
   readonly readMs: number;
   /** Asked when an answer's head is there and the request could be sent again: true sets the answer aside (W6). */
-  readonly setsAside?: (status: number) => boolean;
+  readonly setsAside: ((status: number) => boolean) | undefined;
 }
 
 /** What the answer's direction waits for: a head, more of a body, the client to take bytes, the upload to end. */
@@ -52,6 +52,7 @@ export class Course {
     this.waiting = "answer";
     this.client.watch.onDue = this.#onDue;
     this.client.wire.onAhead = this.#onClientAhead;
+    if (this.client.wire.readFailure !== "") this.stop(this.clientGone());
   }
 
   /** The attempt is over. */

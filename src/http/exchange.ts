@@ -7,7 +7,7 @@ import type { ClientSide } from "./client_side.ts";
 import { type AttemptOptions, Course } from "./course.ts";
 import { Download } from "./download.ts";
 import { NAME } from "./header_names.ts";
-import type { Page } from "./pages.ts";
+import { type Page, PAGE_BYTES } from "./pages.ts";
 import type { EndpointWire } from "./pool.ts";
 import type { Refusal } from "./refusal.ts";
 import { RequestHead } from "./request_head.ts";
@@ -51,11 +51,25 @@ export class Exchange {
   begin(client: ClientSide): Refusal | undefined {
     this.#course.client = client;
     this.#headPage = client.wire.pin();
+    this.#forget();
+    this.#chooseId();
+    return this.#upload.begin(client.wire);
+  }
+
+  /** Begins with a head that was refused: nothing of it is sent anywhere, and nothing behind it is read. */
+  beginRefused(client: ClientSide): void {
+    this.#course.client = client;
+    this.#headPage = client.wire.pin();
+    this.#forget();
+    this.#makeId();
+    this.#upload.beginRefused();
+    client.wire.from = client.wire.to;
+  }
+
+  #forget(): void {
     this.status = this.answeredAt = 0;
     this.keepsClient = this.keepsEndpoint = this.isUpgraded = false;
     this.#download.begin();
-    this.#chooseId();
-    return this.#upload.begin(client.wire);
   }
 
   #chooseId(): void {
@@ -66,12 +80,15 @@ export class Exchange {
       id.bytes = request.bytes;
       id.from = request.valueAt[line]!;
       id.to = request.valueEnd[line]!;
-    } else {
-      id.bytes = this.#ownId;
-      id.from = 0;
-      id.to = REQUEST_ID_BYTES;
-      this.#tools.ids.next(this.#ownId, 0);
-    }
+    } else this.#makeId();
+  }
+
+  #makeId(): void {
+    const id = this.#id;
+    id.bytes = this.#ownId;
+    id.from = 0;
+    id.to = REQUEST_ID_BYTES;
+    this.#tools.ids.next(this.#ownId, 0);
   }
 
   /** The request id in force, as text. */
@@ -116,13 +133,17 @@ export class Exchange {
    */
   async attempt(endpoint: EndpointWire, options: AttemptOptions): Promise<Outcome> {
     const course = this.#course;
+    this.#forget();
     course.begin(endpoint, options);
-    this.#download.begin();
-    await this.#upload.start(this.#id);
-    const outcome = await this.#download.readHead(endpoint.wire) ?? await this.#finish(endpoint);
+    const outcome = course.stopped ?? await this.#run(endpoint);
     course.end();
     if (!this.keepsEndpoint && !this.isUpgraded) endpoint.wire.close();
     return outcome;
+  }
+
+  async #run(endpoint: EndpointWire): Promise<Outcome> {
+    await this.#upload.start(this.#id);
+    return await this.#download.readHead(endpoint.wire) ?? await this.#finish(endpoint);
   }
 
   /** The final head is there: what becomes of the answer. */
@@ -154,7 +175,7 @@ export class Exchange {
     const download = this.#download;
     if (!this.#upload.isRead && download.keepsClient && download.keepsEndpoint) {
       course.waiting = "upload";
-      await this.#upload.finished();
+      await this.#upload.finished;
     }
     const isClean = course.stopped === undefined && this.#upload.isRead;
     this.keepsClient = download.keepsClient && isClean;
@@ -163,19 +184,22 @@ export class Exchange {
     download.settlePages(wire);
   }
 
-  /** Ends the attempt under way from outside; both connections end. */
+  /** Ends the attempt under way from outside. The client's connection is its owner's to close. */
   stop(reason: Outcome): void {
     this.#course.stop(reason);
-    this.#course.client.wire.close();
   }
 
-  /**
-   * The exchange is over and its head is no longer needed. Waits until nothing is read for it any more: so first close
-   * the client's connection, unless the request was read whole.
-   */
-  async end(): Promise<void> {
-    await this.#upload.finished();
-    if (this.#headPage !== undefined) this.#course.client.wire.unpin(this.#headPage);
+  /** Resolves once nothing is read or written for the exchange any more; undefined: that is so already. */
+  get finished(): Promise<void> | undefined {
+    return this.#upload.finished;
+  }
+
+  /** The head is no longer needed. Only once `finished`, for which the client's connection may have to be closed. */
+  end(): void {
+    if (this.#headPage === undefined) return;
+    const { wire } = this.#course.client;
+    wire.unpin(this.#headPage);
+    wire.nextBytes = PAGE_BYTES.small;
     this.#headPage = undefined;
   }
 }

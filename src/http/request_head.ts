@@ -59,6 +59,7 @@ export class RequestHead extends Fields {
   override begin(bytes: Uint8Array, start: number): void {
     super.begin(bytes, start);
     this.stage = METHOD;
+    this.methodEnd = this.targetAt = this.targetEnd = start;
     this.authorityAt = this.authorityEnd = 0;
     this.pathLead = "";
     this.isAbsolute = false;

@@ -47,7 +47,15 @@ export class Upload {
     this.#firstTail = body.tail;
     this.#pumping = undefined;
     this.#course.hasBodyBegun = body.next > request.end;
+    // A client that leaves before an endpoint is found is noticed all the same.
+    if (body.done) wire.readAhead();
     return body.refusal;
+  }
+
+  /** Nothing is to be sent. */
+  beginRefused(): void {
+    this.#body.begin("none", -1);
+    this.#pumping = undefined;
   }
 
   /** Sends the head and the first part of the body in one write; then sees to the rest of the body without being waited for. */
@@ -56,13 +64,12 @@ export class Upload {
     const { client, options, endpoint } = course;
     const page = this.#writeFirst(id);
     course.uploading = "writing";
-    client.watch.set(options.readMs);
+    client.watch.set(client.wire.ended ? course.tools.limits.halfClosedMs : options.readMs);
     const isSent = await endpoint.wire.write(page.subarray(0, course.tools.writer.at));
     course.tools.pages.give(page);
     if (!isSent) course.uploading = "dead";
     else if (this.#body.done) course.uploading = "done";
-    if (this.#body.done) client.wire.readAhead();
-    else this.#pumping ??= this.#pump();
+    if (!this.#body.done) this.#pumping ??= this.#pump();
   }
 
   #writeFirst(id: IdSpan): Page {
@@ -119,8 +126,8 @@ export class Upload {
     return this.#body.refusal;
   }
 
-  /** Resolves once nothing of the body is being read or written any more. */
-  async finished(): Promise<void> {
-    await this.#pumping;
+  /** Resolves once nothing of the body is being read or written any more; undefined: that is so already. */
+  get finished(): Promise<void> | undefined {
+    return this.#pumping;
   }
 }

@@ -1,0 +1,225 @@
+// One HTTP client connection: request after request, each routed by the plan in force at its moment, until one side
+// wants no more. What an exchange did is counted and, if wanted, logged here; the protocol itself is in http/.
+
+import type { Outcome } from "../core/outcome.ts";
+import type { Listener, Plan } from "../core/plan.ts";
+import type { OwnAnswer } from "../http/answer.ts";
+import { ClientSide, type HeadSource } from "../http/client_side.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { clientFacts } from "../http/forwarding.ts";
+import { RawWire } from "../http/raw_wire.ts";
+import type { RequestHead } from "../http/request_head.ts";
+import type { Refusal } from "../http/refusal.ts";
+import { clientHashOf, clientHostOf } from "./client_address.ts";
+import { countOutcome } from "./counts.ts";
+import { answerFor, NO_ROUTE } from "./http_answers.ts";
+import { Attempts, type AttemptsOwner } from "./http_attempts.ts";
+import { ExchangeLog } from "./http_log.ts";
+import type { HttpListener, HttpOffice } from "./http_office.ts";
+import { Upgraded } from "./http_upgrade.ts";
+import type { ClientConn, Service, Session } from "./service.ts";
+
+/** An HTTP session. */
+export class HttpSession implements Session, HeadSource, AttemptsOwner {
+  slot = -1;
+  cutBy: Outcome | undefined;
+  readonly listener: string;
+  readonly clientHash: number;
+  readonly #service: Service;
+  readonly #office: HttpOffice;
+  readonly #config: Listener;
+  readonly #side: ClientSide;
+  readonly #attempts: Attempts;
+  readonly #log: ExchangeLog;
+  #plan: Plan;
+  #settings: HttpListener | undefined;
+  #exchange: Exchange | undefined;
+  #upgraded: Upgraded | undefined;
+  /** How the session will have ended: the outcome of the exchange that ended it. */
+  #outcome: Outcome = "finished";
+
+  constructor(service: Service, office: HttpOffice, client: { conn: ClientConn; listener: Listener }) {
+    const { conn, listener } = client;
+    this.#service = service;
+    this.#office = office;
+    this.#config = listener;
+    this.listener = listener.name;
+    this.clientHash = clientHashOf(conn);
+    this.#plan = service.plan;
+    this.#settings = office.listener(listener.name);
+    this.#side = new ClientSide(conn, office.tools);
+    const host = clientHostOf(conn);
+    const isTrusted = this.#settings?.trusted.includes(host) ?? false;
+    const facts = clientFacts(host, { tls: listener.tls !== undefined, isTrusted });
+    this.#attempts = new Attempts(service, office, { facts, owner: this });
+    this.#log = new ExchangeLog(service, listener.name, conn);
+  }
+
+  /** Serves the connection to its end. */
+  async serve(): Promise<void> {
+    try {
+      if (this.#service.draining) this.#side.leave();
+      while (await this.#serveNext());
+    } finally {
+      await this.#end();
+    }
+  }
+
+  async #end(): Promise<void> {
+    const { wire } = this.#side;
+    wire.close();
+    await this.#exchange?.finished;
+    this.#endExchange();
+    this.#log.countBytes(wire);
+    countOutcome(this.#service.counts.listener(this.listener), this.cutBy ?? this.#outcome);
+    this.#side.release();
+  }
+
+  /** Memory for a head, once its first byte is there. */
+  takeHead(): RequestHead {
+    this.#exchange ??= this.#office.takeExchange();
+    return this.#exchange.request;
+  }
+
+  #endExchange(): void {
+    if (this.#exchange === undefined) return;
+    this.#exchange.end();
+    this.#office.giveExchange(this.#exchange);
+    this.#exchange = undefined;
+  }
+
+  /** One request. False: the session is over. */
+  async #serveNext(): Promise<boolean> {
+    const side = this.#side;
+    const next = await side.next(this);
+    if (next === "request") return await this.#serveRequest(this.#exchange!);
+    if (next === "refused") {
+      this.#log.begin(this.#service.clock.now());
+      this.#exchange!.beginRefused(side);
+      return await this.#refuse(this.#exchange!, this.#exchange!.request.refusal!);
+    }
+    if (next === "timed_out") this.#noteClient("client_slow");
+    else if (next === "cut") this.#noteClient("client_aborted");
+    return false;
+  }
+
+  #noteClient(outcome: Outcome): void {
+    this.#outcome = outcome;
+    this.#service.counts.notCharged(outcome);
+  }
+
+  async #serveRequest(exchange: Exchange): Promise<boolean> {
+    this.#log.begin(this.#service.clock.now());
+    const refusal = exchange.begin(this.#side);
+    if (refusal !== undefined) return await this.#refuse(exchange, refusal);
+    if (this.#plan !== this.#service.plan) this.#follow();
+    const upstream = this.#settings?.routes.find(exchange.request);
+    const picker = upstream === undefined ? undefined : this.#service.picker(upstream);
+    if (picker === undefined) return await this.#answer(exchange, NO_ROUTE, "finished");
+    this.#log.upstream = picker.upstream.name;
+    const outcome = await this.#attempts.run(exchange, picker);
+    if (exchange.isUpgraded) return await this.#relay(exchange, outcome);
+    return await this.#conclude(exchange, outcome);
+  }
+
+  /** The plan has changed since the last request. A listener that left it serves what is under way, no more. */
+  #follow(): void {
+    this.#plan = this.#service.plan;
+    const settings = this.#office.listener(this.listener);
+    if (settings === undefined) this.#side.leave();
+    else this.#settings = settings;
+  }
+
+  /** The exchange is over: accounts for it and says whether the session goes on. */
+  async #conclude(exchange: Exchange, outcome: Outcome): Promise<boolean> {
+    if (outcome === "no_endpoint") this.#service.counts.upstream(this.#log.upstream).noEndpoint++;
+    if (!exchange.hasAnswered) {
+      const answer = this.#answerFor(exchange, outcome);
+      if (answer !== undefined) return await this.#answer(exchange, answer, outcome);
+    }
+    this.#log.end(exchange, this.#attempts, { outcome, status: exchange.hasAnswered ? exchange.status : 0 });
+    if (!exchange.keepsClient) return await this.#finish(exchange, outcome);
+    this.#log.countBytes(this.#side.wire);
+    if (exchange.finished !== undefined) await exchange.finished;
+    this.#endExchange();
+    return true;
+  }
+
+  #answerFor(exchange: Exchange, outcome: Outcome): OwnAnswer | undefined {
+    return outcome === "client_garbage" && exchange.refusal !== undefined
+      ? exchange.refusal
+      : answerFor(outcome);
+  }
+
+  /** The connection ends with this exchange, as gently as it may. */
+  async #finish(exchange: Exchange, outcome: Outcome): Promise<false> {
+    const { wire } = this.#side;
+    const isWhole = outcome === "answered" || outcome === "status_5xx";
+    if (!isWhole) this.#outcome = outcome;
+    // What the client still sends would turn our end into a reset that can destroy the answer.
+    if (isWhole && (!exchange.isRequestRead || wire.unread > 0)) await this.#side.linger();
+    return false;
+  }
+
+  #refuse(exchange: Exchange, refusal: Refusal): Promise<boolean> {
+    this.#noteClient("client_garbage");
+    return this.#answer(exchange, refusal, "client_garbage");
+  }
+
+  /** Answers for an endpoint that did not. */
+  async #answer(exchange: Exchange, answer: OwnAnswer, outcome: Outcome): Promise<boolean> {
+    const side = this.#side;
+    const { request } = exchange;
+    const isRefused = outcome === "client_garbage";
+    const keeps = !isRefused && exchange.isRequestRead && request.wantsKeep && !side.isLeaving;
+    const isSent = await side.answer(answer, {
+      requestId: isRefused ? side.newRequestId() : exchange.requestId,
+      isHead: !isRefused && request.method === "HEAD",
+      connection: !keeps ? "close" : request.minorVersion === 0 ? "keep-alive" : "",
+    });
+    this.#log.end(exchange, this.#attempts, { outcome, status: answer.status });
+    if (isSent && keeps) {
+      this.#endExchange();
+      return true;
+    }
+    if (!isRefused && outcome !== "finished") this.#outcome = outcome;
+    if (isSent) await side.linger();
+    return false;
+  }
+
+  /** Raw bytes from here on. */
+  async #relay(exchange: Exchange, outcome: Outcome): Promise<false> {
+    const { connection, lease } = this.#attempts.upgraded!;
+    using _lease = lease;
+    this.slot = lease.slot;
+    this.#side.watch.stop();
+    const sides = { client: new RawWire(this.#side.wire), endpoint: new RawWire(connection.wire) };
+    this.#upgraded = new Upgraded(this.#service, this.#settings?.config ?? this.#config, sides);
+    if (this.cutBy !== undefined) this.#upgraded.relay.cut(this.cutBy);
+    this.#outcome = await this.#upgraded.run();
+    this.slot = -1;
+    const { bytesUp, bytesDown } = this.#upgraded.relay;
+    this.#side.wire.bytesIn += bytesUp;
+    this.#side.wire.bytesOut += bytesDown;
+    connection.wire.release();
+    this.#log.end(exchange, this.#attempts, {
+      outcome: this.#outcome === "finished" ? outcome : this.#outcome,
+      status: exchange.status,
+      bytes: { up: bytesUp, down: bytesDown },
+    });
+    return false;
+  }
+
+  /** No new work after what is under way. */
+  drain(): void {
+    this.#side.leave();
+  }
+
+  /** Ends it now. */
+  cut(outcome: "drained"): void {
+    this.cutBy ??= outcome;
+    if (this.#upgraded !== undefined) this.#upgraded.relay.cut(outcome);
+    else this.#exchange?.stop(outcome);
+    this.#side.wire.close();
+  }
+}
