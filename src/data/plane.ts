@@ -2,19 +2,21 @@
 // the plan changes, drains or is cut. It runs equally in a worker thread and, in tests, in the main thread.
 
 import type { Board, Tally } from "../core/board.ts";
-import { formatAddress } from "../core/address.ts";
 import type { Clock, Random } from "../core/clock.ts";
 import type { BindFailure, FromWorker } from "../core/message.ts";
 import type { Permits } from "../core/permits.ts";
 import type { Listener, Plan } from "../core/plan.ts";
 import type { PlaneStats } from "../core/stats.ts";
 import { TimerWheel } from "../core/wheel.ts";
+import type { HttpLimits } from "../http/tools.ts";
+import type { ConnSource } from "../net/accept_loop.ts";
 import { BufferPool } from "../net/buffers.ts";
 import type { DialOptions } from "../net/dial.ts";
-import { bindMessage } from "../net/listen.ts";
-import { codeOf, messageOf } from "../net/socket_errors.ts";
+import { messageOf } from "../net/socket_errors.ts";
 import { Counts } from "./counts.ts";
-import { type ConnSource, ListenerLoop, type LoopHost } from "./listener_loop.ts";
+import { Listeners, type ListenersHost } from "./listeners.ts";
+import { HttpOffice } from "./http_office.ts";
+import { HttpSession } from "./http_session.ts";
 import { type LeaseOffice, Picker } from "./pick.ts";
 import { Reporter } from "./reporter.ts";
 import type { ClientConn, Dial, Service, Session } from "./service.ts";
@@ -34,8 +36,10 @@ export interface PlanePorts {
   readonly dial: Dial;
   readonly resolveHost: DialOptions["resolveHost"];
   /** Binds a listener's address; throws with `code` when that fails. */
-  readonly listen: (listener: Listener) => ConnSource;
+  readonly listen: (listener: Listener) => ConnSource<ClientConn>;
   readonly send: (message: FromWorker) => void;
+  /** Time limits of HTTP; absent: those of W7. */
+  readonly httpLimits?: HttpLimits;
 }
 
 const EMPTY_PLAN: Plan = {
@@ -49,7 +53,7 @@ const EMPTY_PLAN: Plan = {
 };
 
 /** One worker's data plane. */
-export class Plane implements Service, LoopHost {
+export class Plane implements Service, ListenersHost {
   readonly clock: Clock;
   readonly wheel: TimerWheel;
   readonly buffers = new BufferPool();
@@ -62,13 +66,12 @@ export class Plane implements Service, LoopHost {
   draining = false;
   readonly #ports: PlanePorts;
   readonly #office: LeaseOffice;
+  readonly #http: HttpOffice;
   readonly #log: SessionLog;
   readonly #sessions = new Set<Session>();
-  readonly #loops = new Map<string, ListenerLoop>();
-  readonly #prepared = new Map<string, ListenerLoop>();
+  readonly listen: PlanePorts["listen"];
+  readonly #listeners: Listeners;
   #pickers = new Map<string, Picker>();
-  /** Loops on their way out; each resolves when its address is free. */
-  readonly #retiring = new Set<Promise<void>>();
   #lastTick: number;
   #lagMs = 0;
 
@@ -77,8 +80,11 @@ export class Plane implements Service, LoopHost {
     this.clock = ports.clock;
     this.permits = ports.permits;
     this.dial = ports.dial;
+    this.listen = ports.listen;
+    this.#listeners = new Listeners(this);
     this.resolveHost = ports.resolveHost;
     this.wheel = new TimerWheel(ports.clock.now(), { tickMs: TICK_MS });
+    this.#http = new HttpOffice(this, ports.random, ports.httpLimits);
     this.reporter = new Reporter((runs) => ports.send({ type: "evidence", runs }));
     this.#log = new SessionLog((records, dropped) => ports.send({ type: "sessions", records, dropped }));
     this.#lastTick = ports.clock.now();
@@ -91,35 +97,14 @@ export class Plane implements Service, LoopHost {
     return this.#sessions.size;
   }
 
-  /** Binds listeners of a plan to come. All or none: after a failure nothing stays bound. */
-  async prepare(listeners: readonly Listener[]): Promise<BindFailure | undefined> {
-    for (const listener of listeners) {
-      const failure = this.#bind(listener);
-      if (failure === undefined) continue;
-      await this.abandon();
-      return failure;
-    }
-    return undefined;
-  }
-
-  #bind(listener: Listener): BindFailure | undefined {
-    const address = formatAddress(listener.address);
-    try {
-      this.#prepared.set(
-        addressKey(listener),
-        new ListenerLoop(listener, this.#ports.listen(listener), this),
-      );
-      return undefined;
-    } catch (error) {
-      return { listener: listener.name, address, code: codeOf(error) ?? "", message: bindMessage(error) };
-    }
+  /** Binds listeners of a plan to come; see `Listeners.prepare`. */
+  prepare(listeners: readonly Listener[]): Promise<BindFailure | undefined> {
+    return this.#listeners.prepare(listeners);
   }
 
   /** Lets go of what was prepared. */
-  async abandon(): Promise<void> {
-    const loops = [...this.#prepared.values()];
-    this.#prepared.clear();
-    await Promise.all(loops.map((loop) => loop.close()));
+  abandon(): Promise<void> {
+    return this.#listeners.abandon();
   }
 
   /** Swaps to a plan whose new listeners have been prepared. What is kept is not touched. */
@@ -127,7 +112,9 @@ export class Plane implements Service, LoopHost {
     const gone = slotsGone(this.plan, plan);
     this.plan = plan;
     this.#takeUpstreams(plan);
-    this.#takeListeners(plan, retireMs);
+    this.#http.take(plan);
+    const closed = new Set(this.#listeners.take(plan.listeners));
+    if (retireMs !== undefined) this.#cutLater(retireMs, (session) => closed.has(session.listener));
     this.#retireSlots(gone);
     this.counts.keepOnly(namesOf(plan.listeners), namesOf(plan.upstreams));
   }
@@ -140,41 +127,6 @@ export class Plane implements Service, LoopHost {
       pickers.set(upstream.name, picker);
     }
     this.#pickers = pickers;
-  }
-
-  #takeListeners(plan: Plan, retireMs: number | undefined): void {
-    const wanted = new Map(plan.listeners.map((listener) => [addressKey(listener), listener]));
-    for (const [key, loop] of this.#loops) {
-      const next = wanted.get(key);
-      if (next === undefined || this.#prepared.has(key)) {
-        this.#retire(key, loop, next === undefined ? retireMs : undefined);
-      } else loop.listener = next;
-    }
-    this.#bindMissing(wanted);
-    for (const [key, loop] of this.#prepared) {
-      loop.listener = wanted.get(key) ?? loop.listener;
-      this.#loops.set(key, loop);
-      loop.start();
-    }
-    this.#prepared.clear();
-  }
-
-  /** A worker that starts in the middle of things was never asked to prepare. */
-  #bindMissing(wanted: ReadonlyMap<string, Listener>): void {
-    for (const [key, listener] of wanted) {
-      if (this.#loops.has(key) || this.#prepared.has(key)) continue;
-      const failure = this.#bind(listener);
-      if (failure !== undefined) this.trouble(listener.name, failure.code, false);
-    }
-  }
-
-  #retire(key: string, loop: ListenerLoop, retireMs: number | undefined): void {
-    this.#loops.delete(key);
-    const done: Promise<void> = loop.retire().finally(() => this.#retiring.delete(done));
-    this.#retiring.add(done);
-    if (retireMs !== undefined) {
-      this.#cutLater(retireMs, (session) => session.listener === loop.listener.name);
-    }
   }
 
   /** Sessions on endpoints that left the plan live on, or for `drain_removed_ms`. */
@@ -194,8 +146,7 @@ export class Plane implements Service, LoopHost {
 
   /** Takes no new work: listeners close once the kernel's queue is empty, idle kept connections close. */
   async drain(): Promise<void> {
-    for (const [key, loop] of this.#loops) this.#retire(key, loop, undefined);
-    await Promise.all(this.#retiring);
+    await this.#listeners.retireAll();
     this.draining = true;
     for (const session of this.#sessions) session.drain();
   }
@@ -209,12 +160,10 @@ export class Plane implements Service, LoopHost {
 
   /** Closes everything at once: listeners, prepared or not, and sessions. Resolves when all of it has ended. */
   async close(): Promise<void> {
-    const loops = [...this.#loops.values(), ...this.#prepared.values()];
-    this.#loops.clear();
-    this.#prepared.clear();
-    await Promise.all([...loops.map((loop) => loop.close()), ...this.#retiring]);
+    await this.#listeners.close();
     this.cut();
     while (this.#sessions.size > 0) await this.clock.sleep(1);
+    this.#http.close();
   }
 
   /** To be called every `TICK_MS`: deadlines, gathered reports, the measure of our own lateness. */
@@ -223,6 +172,7 @@ export class Plane implements Service, LoopHost {
     this.#lagMs = Math.max(now - this.#lastTick - TICK_MS, this.#lagMs * 0.98, 0);
     this.#lastTick = now;
     this.wheel.advance(now);
+    this.#http.tick(now);
     this.reporter.flush();
     this.#log.flush();
   }
@@ -246,7 +196,7 @@ export class Plane implements Service, LoopHost {
     this.#log.add(record);
   }
 
-  // What accept loops use (LoopHost).
+  // What listeners use (ListenersHost).
 
   maxConnections(): number {
     return this.plan.limits.maxConnections;
@@ -276,12 +226,9 @@ export class Plane implements Service, LoopHost {
 
   #sessionFor(conn: ClientConn, listener: Listener): Session {
     conn.setNoDelay?.(true);
+    if (listener.protocol === "http") return new HttpSession(this, this.#http, { conn, listener });
     return new TcpSession(this, listener, conn);
   }
-}
-
-function addressKey(listener: Listener): string {
-  return formatAddress(listener.address);
 }
 
 function namesOf(items: readonly { readonly name: string }[]): ReadonlySet<string> {

@@ -10,7 +10,6 @@ import { bind } from "../net/listen.ts";
 import { messageOf } from "../net/socket_errors.ts";
 import { SystemClock } from "../net/system_clock.ts";
 import { Plane, TICK_MS } from "./plane.ts";
-import type { ConnSource } from "./listener_loop.ts";
 
 /** The part of the worker's global scope that is used here. */
 export interface WorkerScope {
@@ -66,7 +65,7 @@ export class WorkerThread {
       resolveHost: (host) => this.#resolver!.resolve(host),
       listen: ({ address, tls }) => {
         const options = { reusePort: message.reusePort, ...(tls === undefined ? {} : { tls }) };
-        return bind(address, options) as ConnSource;
+        return bind(address, options);
       },
       send: (answer) => this.#send(answer),
     });

@@ -1,11 +1,8 @@
-// Accepting on one address: a loop that survives whatever accept does, keeps to the connection limit, and ends
-// without losing what the kernel has already queued. What is done with a connection is the plane's business.
+// Accepting on one address: a loop that survives whatever accept does, keeps to a limit, and ends without losing what
+// the kernel has already queued. What is done with a connection is the owner's business. Serves listeners and admin.
 
 import type { Clock } from "../core/clock.ts";
-import type { Permits } from "../core/permits.ts";
-import type { Listener } from "../core/plan.ts";
-import { codeOf } from "../net/socket_errors.ts";
-import type { ClientConn } from "./service.ts";
+import { codeOf } from "./socket_errors.ts";
 
 /** Shortest and longest wait after a failed accept, milliseconds. */
 const TROUBLE_MS = { least: 5, most: 1000 };
@@ -15,39 +12,38 @@ const FULL_MS = 20;
 const QUEUE_MS = { quiet: 10, most: 250 };
 
 /** A bound socket as the loop sees it. */
-export interface ConnSource {
-  accept(): Promise<ClientConn>;
+export interface ConnSource<C> {
+  accept(): Promise<C>;
   close(): void;
 }
 
-/** What the loop needs from its plane. */
-export interface LoopHost {
+/** What the loop needs from its owner. */
+export interface LoopOwner<C> {
   readonly clock: Clock;
-  readonly permits: Permits;
-  /** Most client connections at a time over all workers. */
-  maxConnections(): number;
+  /** Whether there is no room for a further connection now. */
+  isFull(): boolean;
+  /** Takes a permit for one connection; false: there is none. */
+  takePermit(): boolean;
   /** Takes a connection over, with its permit. */
-  admit(conn: ClientConn, listener: Listener): void;
-  /** Accepting began to fail, or works again. */
-  trouble(listener: string, code: string, over: boolean): void;
+  admit(conn: C): void;
+  /** Accepting began to fail with a code, or works again. */
+  trouble(code: string, over: boolean): void;
 }
 
-/** The accept loop of one listener. */
-export class ListenerLoop {
-  /** The listener as of the plan in force; the socket stays when only its settings change. */
-  listener: Listener;
-  readonly #source: ConnSource;
-  readonly #host: LoopHost;
+/** The accept loop of one address. */
+export class AcceptLoop<C> {
+  readonly #source: ConnSource<C>;
+  readonly #owner: LoopOwner<C>;
   #acceptedAt: number;
   #closed = false;
   #running: Promise<void> | undefined;
   #troubleMs = 0;
 
-  constructor(listener: Listener, source: ConnSource, host: LoopHost) {
-    this.listener = listener;
+  /** Takes the bound socket over; it is closed with the loop. */
+  constructor(source: ConnSource<C>, owner: LoopOwner<C>) {
     this.#source = source;
-    this.#host = host;
-    this.#acceptedAt = host.clock.now();
+    this.#owner = owner;
+    this.#acceptedAt = owner.clock.now();
   }
 
   /** Begins to accept; the second call does nothing. */
@@ -57,45 +53,41 @@ export class ListenerLoop {
 
   async #run(): Promise<void> {
     while (!this.#closed) {
-      while (this.#isFull() && !this.#closed) await this.#host.clock.sleep(FULL_MS);
+      while (this.#owner.isFull() && !this.#closed) await this.#owner.clock.sleep(FULL_MS);
       await this.#acceptOne();
     }
   }
 
-  #isFull(): boolean {
-    return this.#host.permits.taken >= this.#host.maxConnections();
-  }
-
   async #acceptOne(): Promise<void> {
-    let conn: ClientConn;
+    let conn: C;
     try {
       conn = await this.#source.accept();
     } catch (error) {
       return await this.#recover(error);
     }
-    this.#acceptedAt = this.#host.clock.now();
+    this.#acceptedAt = this.#owner.clock.now();
     if (this.#troubleMs > 0) this.#calm();
     // Another worker may have taken the last permit meanwhile: then this client waits, and so do those behind it.
-    while (!this.#host.permits.take(this.#host.maxConnections())) await this.#host.clock.sleep(FULL_MS);
-    this.#host.admit(conn, this.listener);
+    while (!this.#owner.takePermit()) await this.#owner.clock.sleep(FULL_MS);
+    this.#owner.admit(conn);
   }
 
   /** Too many open files, most of all: say so once, wait, go on. */
   async #recover(error: unknown): Promise<void> {
     if (this.#closed) return;
-    if (this.#troubleMs === 0) this.#host.trouble(this.listener.name, codeOf(error) ?? "unknown", false);
+    if (this.#troubleMs === 0) this.#owner.trouble(codeOf(error) ?? "unknown", false);
     this.#troubleMs = Math.min(Math.max(this.#troubleMs * 2, TROUBLE_MS.least), TROUBLE_MS.most);
-    await this.#host.clock.sleep(this.#troubleMs);
+    await this.#owner.clock.sleep(this.#troubleMs);
   }
 
   #calm(): void {
     this.#troubleMs = 0;
-    this.#host.trouble(this.listener.name, "", true);
+    this.#owner.trouble("", true);
   }
 
   /** Accepts what the kernel has queued, then closes the socket. Resolves once the address is free. */
   async retire(): Promise<void> {
-    const { clock } = this.#host;
+    const { clock } = this.#owner;
     const began = clock.now();
     this.#acceptedAt = began;
     while (clock.now() - this.#acceptedAt < QUEUE_MS.quiet && clock.now() - began < QUEUE_MS.most) {
