@@ -12,15 +12,17 @@ import { planOf } from "./plans.ts";
 /** A keeper and what it stands on. Dispose of it. */
 export class HealthWorld implements Disposable {
   readonly board = new Board();
-  readonly clock = new FakeClock();
+  readonly clock: FakeClock;
   readonly events: HaleEvent[] = [];
-  readonly keeper = new HealthKeeper(this.board, {
-    clock: this.clock,
-    emit: (event) => this.events.push(event),
-  });
+  readonly keeper: HealthKeeper;
 
-  constructor(...upstreams: readonly Upstream[]) {
-    this.adopt(...upstreams);
+  /** Upstreams of the first plan, after a clock of one's own if it has to be that. */
+  constructor(...given: readonly (Upstream | FakeClock)[]) {
+    const [first] = given;
+    this.clock = first instanceof FakeClock ? first : new FakeClock();
+    const emit = (event: HaleEvent) => void this.events.push(event);
+    this.keeper = new HealthKeeper(this.board, { clock: this.clock, emit });
+    this.adopt(...given.filter((each): each is Upstream => !(each instanceof FakeClock)));
   }
 
   /** Takes a plan of these upstreams over, all workers included. */
