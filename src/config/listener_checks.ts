@@ -157,6 +157,7 @@ export function checkAddresses(acceptors: readonly Acceptor[], report: Report): 
   const firsts = new Map<string, Acceptor>();
   for (const acceptor of acceptors) {
     const { address, spot } = acceptor;
+    if (address.port === 0) continue; // Each gets a port of its own.
     const key = isWildcard(address) ? `*:${address.port}` : formatAddress(address);
     const first = firsts.get(key);
     if (first === undefined) firsts.set(key, acceptor);
