@@ -100,7 +100,7 @@ function checkHealth(upstream: Item<UpstreamValue>, report: Report): void {
 function checkProbes(upstream: Item<UpstreamValue>, report: Report): void {
   if (!has(upstream, "active_health")) return;
   if (!has(upstream, "health")) {
-    const message = "active_health needs the ejection rules of health, add the line health: {}";
+    const message = "Probes need the ejection rules of health, add the line health: {}";
     report.add(below(upstream, "active_health"), message, "key");
   }
   const probes = upstream.value.active_health;

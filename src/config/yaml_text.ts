@@ -28,9 +28,9 @@ export interface YamlText {
 
 /** Reads one YAML document from a text without byte order mark. */
 export function readYaml(text: string): YamlText {
-  const lines = new LineCounter();
-  const tokens = forbidden(text) ?? tokensOf(text, lines);
-  if (!Array.isArray(tokens)) return { faults: [tokens], lines: countLines(text) };
+  const lines = countLines(text);
+  const tokens = forbidden(text) ?? tokensOf(text);
+  if (!Array.isArray(tokens)) return { faults: [tokens], lines };
   const composer = new Composer({
     version: "1.2",
     schema: "core",
@@ -50,6 +50,7 @@ export function readYaml(text: string): YamlText {
   return { ...(document !== undefined && { document }), faults: onePerLine(inside, lines), lines };
 }
 
+/** Counts here and not while parsing: after a fault the parser skips line ends without telling. */
 function countLines(text: string): LineCounter {
   const lines = new LineCounter();
   lines.addNewLine(0);
@@ -84,9 +85,8 @@ function isControl(code: number): boolean {
 }
 
 /** Cuts the text up, giving up as soon as a limit is passed. */
-function tokensOf(text: string, lines: LineCounter): CST.Token[] | TextFault {
-  lines.addNewLine(0);
-  const parser = new Parser(lines.addNewLine);
+function tokensOf(text: string): CST.Token[] | TextFault {
+  const parser = new Parser();
   const tokens: CST.Token[] = [];
   let count = 0;
   for (const lexeme of new Lexer().lex(text)) {
