@@ -142,7 +142,7 @@ export class HealthKeeper {
   /** A trial's verdict that changes nothing must not cost its permit (H4): no change of state brings new ones. */
   #keepPermits(record: EndpointRecord, evidence: Piece & HealthEvidence): void {
     const isTrial = evidence.source === "traffic" && record.health.state === "half_open";
-    if (!isTrial || evidence.epoch !== record.health.epoch || evidence.verdict === "none") return;
+    if (!isTrial || evidence.verdict === "none") return;
     const cells = this.#board.cells(record.slot);
     for (let permit = Math.min(evidence.count, cells.trials); permit > 0; permit--) {
       cells.giveTrialBack(evidence.epoch);

@@ -441,3 +441,33 @@ Deno.test("two upstreams with one address are probed and judged apart", async ()
   assert.deepEqual([it.world.reasons(0), it.world.reasons(1)], [["ejected"], []]);
   assert.deepEqual(it.world.kinds(), ["endpoint_ejected", "all_down_entered"]);
 });
+
+Deno.test("only successes in a row readmit", async () => {
+  let answers = 0;
+  await using it = new ProbedWorld([probed({ intervalMs: 1000, successThreshold: 2 })], {
+    script: async (conn) => {
+      await conn.read(new Uint8Array(1000));
+      const status = ++answers > 3 && answers % 2 === 0 ? 200 : 500;
+      await conn.write(new TextEncoder().encode(`HTTP/1.1 ${status} X\r\n`));
+    },
+  });
+  await it.clock.advance(20_500);
+  assert.deepEqual(it.world.reasons(0), ["ejected"]);
+});
+
+Deno.test("an endpoint that got another slot is reported there", async () => {
+  await using it = new ProbedWorld([probed({ intervalMs: 1000 })]);
+  await it.adopt({ ...probed({ intervalMs: 1000 }), endpoints: [endpoint(A, 5)] });
+  await it.clock.advance(1000);
+  assert.equal(it.world.keeper.view(5)!.evidence.length, 1);
+});
+
+Deno.test("what an aborted probe throws is not told", async () => {
+  await using it = new ProbedWorld([probed({ intervalMs: 1000 })], {
+    dial: (_, { signal }) =>
+      new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("late")))),
+  });
+  await it.clock.advance(1100);
+  await it.probes.abortAll();
+  assert.deepEqual(it.world.kinds(), []);
+});

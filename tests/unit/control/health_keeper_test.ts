@@ -3,11 +3,14 @@
 import assert from "node:assert/strict";
 import { activeParams, endpoint, healthParams, upstream } from "../../support/plans.ts";
 import { settled } from "../../support/fake_clock.ts";
+import { StallingClock } from "../../support/stalling_clock.ts";
 import { HealthWorld } from "../../support/health_world.ts";
 
 const A = "10.0.0.1:80";
 const B = "10.0.0.2:80";
 const C = "10.0.0.3:80";
+
+const found = (key: string, slot: number) => endpoint(key, slot, { source: "discovered" });
 
 function app(keys: readonly string[] = [A, B], changes: Parameters<typeof healthParams>[0] = {}) {
   return upstream("app", keys, { health: healthParams(changes) });
@@ -442,8 +445,6 @@ Deno.test("an endpoint removed from the file and put back starts anew", () => {
   assert.equal(world.keeper.view(1)!.ejections, 0);
 });
 
-const found = (key: string, slot: number) => endpoint(key, slot, { source: "discovered" });
-
 Deno.test("a discovered endpoint that returns within 60 s keeps its record, operator state included", async () => {
   const health = healthParams({ ejectMs: 90_000 });
   const both = upstream("app", [found(A, 0), found(B, 1)], { health });
@@ -507,6 +508,7 @@ Deno.test("a record moves with its endpoint to another slot, under an epoch neve
   assert.deepEqual(world.reasons(8), ["ejected", "drained"]);
   assert.equal(world.board.cells(8).epoch, 41);
   assert.equal(world.keeper.view(8)!.failures[0]!.count, 5);
+  assert.equal(world.keeper.view(8)!.evidence.length, 1);
 });
 
 Deno.test("a slot's next owner is not charged with evidence about the one before", () => {
@@ -515,8 +517,85 @@ Deno.test("a slot's next owner is not charged with evidence about the one before
   world.adopt(app([A]));
   world.adopt(upstream("app", [endpoint(A, 0), endpoint(C, 1)], { health: healthParams() }));
   world.traffic(1, "refused", { epoch, count: 50 });
+  world.keeper.reportProbe(1, "refused", { epoch, durationMs: 1, detail: "", successes: 0 });
   assert.deepEqual(world.reasons(1), []);
   assert.deepEqual(world.keeper.view(1)!.evidence, []);
+});
+
+Deno.test("releasing what left does not shut the slot's next owner", () => {
+  using world = new HealthWorld(app());
+  world.adopt(upstream("app", [endpoint(A, 0), endpoint(C, 1)], { health: healthParams() }));
+  assert.deepEqual(world.reasons(1), []);
+});
+
+Deno.test("a resting endpoint's minute runs from when it left, whatever plans come meanwhile", async () => {
+  const health = healthParams({ ejectMs: 1e6 });
+  const both = upstream("app", [found(A, 0), found(B, 1)], { health });
+  const one = upstream("app", [found(A, 0)], { health });
+  using world = new HealthWorld(both);
+  world.traffic(1, "refused", { count: 5 });
+  world.adopt(one);
+  await world.clock.advance(40_000);
+  world.adopt(one);
+  await world.clock.advance(40_000);
+  world.adopt(both);
+  assert.deepEqual(world.reasons(1), []);
+});
+
+Deno.test("a discovered endpoint that returns as a static one starts anew", () => {
+  const health = healthParams();
+  using world = new HealthWorld(upstream("app", [found(A, 0), found(B, 1)], { health }));
+  world.traffic(1, "refused", { count: 5 });
+  world.adopt(upstream("app", [found(A, 0)], { health }));
+  world.adopt(upstream("app", [found(A, 0), endpoint(B, 1)], { health }));
+  assert.deepEqual(world.reasons(1), []);
+});
+
+Deno.test("a plan can take the last usable endpoint away, or bring one", () => {
+  using world = new HealthWorld(app());
+  world.traffic(0, "refused", { count: 5 });
+  world.kinds();
+  world.adopt(app([A]));
+  assert.deepEqual(world.kinds(), ["all_down_entered"]);
+  world.adopt(app([A, C]));
+  assert.deepEqual(world.kinds(), ["all_down_left"]);
+  world.adopt(app([]));
+  assert.deepEqual(world.kinds(), [], "an upstream without endpoints is not down for its health");
+});
+
+Deno.test("time is applied before evidence is judged, also when the timer is late", async () => {
+  const clock = new StallingClock();
+  using world = new HealthWorld(clock, app());
+  world.traffic(0, "refused", { count: 5 });
+  await clock.advance(1000);
+  clock.stall(30_000);
+  world.traffic(0, "connected");
+  assert.deepEqual(world.reasons(0), ["half_open"], "what began before it was half_open is no trial");
+});
+
+Deno.test("a withheld ejection is told again after the endpoint was out and is back", () => {
+  using world = new HealthWorld(app([A, B], { consecutiveFailures: 1, maxEjectedPercent: 50 }));
+  for (let round = 0; round < 2; round++) {
+    world.traffic(0, "refused");
+    world.kinds();
+    world.traffic(1, "refused", { count: 3 });
+    world.keeper.reportRuns([
+      {
+        slot: 1,
+        epoch: world.board.cells(1).epoch - 1,
+        outcome: "refused",
+        count: 1,
+        durationMs: 0,
+        detail: "",
+      },
+    ]);
+    world.traffic(1, "refused");
+    assert.deepEqual(world.kinds(), ["ejection_withheld"]);
+    world.traffic(0, "connected");
+    world.traffic(1, "refused");
+    world.traffic(1, "connected");
+    assert.deepEqual(world.reasons(1), []);
+  }
 });
 
 Deno.test("two endpoints that swap slots keep their records", () => {
