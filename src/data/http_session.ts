@@ -173,7 +173,7 @@ export class HttpSession implements Session, HeadSource, AttemptsOwner {
     const isRefused = outcome === "client_garbage";
     const keeps = !isRefused && exchange.isRequestRead && request.wantsKeep && !side.isLeaving;
     const isSent = await side.answer(answer, {
-      requestId: isRefused ? side.newRequestId() : exchange.requestId,
+      requestId: exchange.requestId,
       isHead: !isRefused && request.method === "HEAD",
       connection: !keeps ? "close" : request.minorVersion === 0 ? "keep-alive" : "",
     });
