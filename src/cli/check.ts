@@ -3,7 +3,7 @@
 import { defaultPaths } from "../config/decode.ts";
 import { renderProblem } from "../config/problem.ts";
 import { diskFiles, readConfig } from "../control/config_source.ts";
-import { EXIT } from "../control/program.ts";
+import { EXIT } from "../core/exit_code.ts";
 import type { Io } from "./terminal.ts";
 import { CONFIG_HELP, CONFIG_OPTION, readArgs, type Usage } from "./usage.ts";
 

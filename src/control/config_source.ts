@@ -46,7 +46,7 @@ function orFailure<T>(read: () => T): T | FileFailure {
   try {
     return read();
   } catch (error) {
-    return { error: reasonOf(error) };
+    return { error: reasonOf(error), isMissing: error instanceof Deno.errors.NotFound };
   }
 }
 

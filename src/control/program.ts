@@ -2,22 +2,25 @@
 // `run` is the whole life; everything it opened is closed when it resolves.
 
 import type { Clock, Random } from "../core/clock.ts";
-import type { HaleEvent } from "../core/event.ts";
+import type { HaleEvent, TimedEvent } from "../core/event.ts";
+import { EXIT } from "../core/exit_code.ts";
 import type { Config } from "../core/plan.ts";
 import { probeBind } from "../net/listen.ts";
 import { messageOf } from "../net/socket_errors.ts";
 import type { ConfigReading } from "./config_source.ts";
+import { EventRing } from "../admin/event_ring.ts";
+import type { Phase, WhyView } from "../admin/view.ts";
+import { readinessOf, viewOf, whyOf } from "../admin/view_of.ts";
+import { AdminServer } from "./admin_server.ts";
 import { drain } from "./drain.ts";
 import { FolderWatch } from "./folder_watch.ts";
 import { Log, type WriteLine } from "./log.ts";
 import { problemLine, Reloader } from "./reloader.ts";
+import { StateGatherer } from "./state_gatherer.ts";
 import { StopSignals } from "./stop_signals.ts";
 import { type ConfigOrigin, Supervisor } from "./supervisor.ts";
 import { TaskGroup } from "./task_group.ts";
 import { spawnThread } from "./worker_link.ts";
-
-/** Exit codes (SPEC X). */
-export const EXIT = { ok: 0, problems: 1, usage: 2, forced: 3 } as const;
 
 /** How to run. */
 export interface ProgramOptions {
@@ -41,7 +44,11 @@ export class Program {
   readonly #supervisor: Supervisor;
   readonly #reloader: Reloader;
   readonly #watch: FolderWatch;
+  readonly #state: StateGatherer;
+  readonly #events: EventRing;
+  readonly #admin: AdminServer;
   readonly #tasks: TaskGroup;
+  #phase: Phase = "starting";
   readonly #hurry = new AbortController();
   /** Resolves with the reason once somebody wants hale to stop. */
   readonly #stopping = Promise.withResolvers<string>();
@@ -52,6 +59,7 @@ export class Program {
     const emit = (event: HaleEvent) => this.#emit(event);
     this.#options = options;
     this.#log = new Log(options.log, { level: "info", format: "text" });
+    this.#events = new EventRing(clock.wallMs());
     this.#supervisor = new Supervisor({
       clock,
       random,
@@ -60,6 +68,7 @@ export class Program {
       probeBind: options.takeover ? (address) => ({ port: address.port }) : probeBind,
       cores: navigator.hardwareConcurrency,
       reusePort: Deno.build.os === "linux",
+      onRuns: (runs) => this.#state.note(runs),
       fatal: (message) => this.#die(message),
     });
     this.#watch = new FolderWatch({
@@ -73,19 +82,63 @@ export class Program {
       apply: (config, origin) => this.#apply(config, origin),
       watch: (folders) => this.#watch.set(folders),
     });
+    this.#state = new StateGatherer(this.#supervisor, {
+      clock,
+      version: options.version,
+      reloads: () => this.#reloader.state,
+      phase: () => this.#phase,
+    });
+    this.#admin = this.#createAdmin();
     this.#tasks = new TaskGroup((error) =>
       emit({ kind: "loop_error", thread: "main", message: messageOf(error) })
     );
   }
 
-  #emit(event: HaleEvent): void {
-    this.#log.event({ ...event, at: this.#options.clock.wallMs() });
+  #createAdmin(): AdminServer {
+    const { clock, random } = this.#options;
+    const emit = (event: HaleEvent) => this.#emit(event);
+    return new AdminServer({
+      clock,
+      random,
+      emit,
+      app: {
+        view: async () => viewOf(await this.#state.fresh()),
+        readiness: () => readinessOf(this.#state.state()),
+        why: (upstream, key) => this.#why(upstream, key),
+        setOperator: (upstream, key, state) => {
+          const slot = this.#supervisor.slotOf(upstream, key);
+          return slot !== undefined && this.#supervisor.keeper.setOperator(slot, state);
+        },
+        events: this.#events,
+        clock,
+        fault: (error) => emit({ kind: "loop_error", thread: "admin", message: messageOf(error) }),
+      },
+    });
   }
 
+  #why(upstream: string, key: string): WhyView | undefined {
+    const slot = this.#supervisor.slotOf(upstream, key);
+    const health = slot === undefined ? undefined : this.#supervisor.keeper.view(slot);
+    return health && whyOf(this.#state.state(), { upstream, key }, health.evidence);
+  }
+
+  #emit(event: HaleEvent): void {
+    const timed: TimedEvent = { ...event, at: this.#options.clock.wallMs() };
+    this.#log.event(timed);
+    this.#events.publish(timed);
+  }
+
+  /** All or nothing: the admin address is bound before anything is swapped. */
   async #apply(config: Config, origin: ConfigOrigin): Promise<readonly string[]> {
-    const problems = await this.#supervisor.apply(config, origin);
-    if (problems.length === 0) this.#log.settings = config.log;
-    return problems;
+    const problem = this.#admin.prepare(config.admin);
+    const problems = problem === undefined ? await this.#supervisor.apply(config, origin) : [problem];
+    if (problems.length > 0) {
+      await this.#admin.abandon();
+      return problems;
+    }
+    await this.#admin.take(config.admin);
+    this.#log.settings = config.log;
+    return [];
   }
 
   #die(message: string): void {
@@ -103,8 +156,10 @@ export class Program {
       hurry: () => this.#hurry.abort(),
       reload: () => this.#reloader.ask(),
     });
+    this.#phase = "running";
     this.#tellStarted();
     this.#tasks.spawn((signal) => this.#reloader.run(signal));
+    this.#tasks.spawn((signal) => this.#state.run(signal));
     const reason = await this.#stopping.promise;
     const code = await this.#drain(reason);
     signals.close();
@@ -126,6 +181,7 @@ export class Program {
   }
 
   async #drain(reason: string): Promise<number> {
+    this.#phase = "draining";
     const { clock } = this.#options;
     const config = this.#supervisor.config!.drain;
     const began = clock.now();
@@ -147,6 +203,7 @@ export class Program {
   async #close(): Promise<void> {
     this.#tasks.abort();
     this.#watch.close();
+    await this.#admin.close();
     await this.#supervisor.terminate();
     await this.#tasks.join();
   }

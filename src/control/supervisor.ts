@@ -8,8 +8,9 @@ import type { Clock, Random } from "../core/clock.ts";
 import type { Emit, ReloadTrigger } from "../core/event.ts";
 import type { FromWorker } from "../core/message.ts";
 import type { Config, EndpointConfig, Listener, Plan } from "../core/plan.ts";
+import type { Run } from "../core/report.ts";
 import { dial } from "../net/dial.ts";
-import { HostResolver } from "../net/host_resolver.ts";
+import { HostResolver, resolverKindOf } from "../net/host_resolver.ts";
 import { ActiveProbes } from "./active_probes.ts";
 import { assemble, endpointsOf } from "./assemble.ts";
 import { DiscoveryTasks } from "./discovery.ts";
@@ -33,6 +34,8 @@ export interface SupervisorPorts {
   readonly cores: number;
   /** Whether workers can share an address: else there is one worker. */
   readonly reusePort: boolean;
+  /** Hears of all evidence of traffic, beside the keeper. */
+  readonly onRuns?: (runs: readonly Run[]) => void;
   /** Ends the process: it can not go on. */
   readonly fatal: (message: string) => void;
 }
@@ -106,6 +109,12 @@ export class Supervisor {
     return this.#plan;
   }
 
+  /** The slot of an endpoint of the plan in force. */
+  slotOf(upstream: string, key: string): number | undefined {
+    const endpoints = this.#plan?.upstreams.find(({ name }) => name === upstream)?.endpoints;
+    return endpoints?.find((endpoint) => endpoint.key === key)?.slot;
+  }
+
   /** Brings everything to the config, or changes nothing and gives the problems. */
   apply(config: Config, origin: ConfigOrigin): Promise<readonly string[]> {
     return this.#serial.run(() => this.#apply(config, origin));
@@ -157,7 +166,7 @@ export class Supervisor {
       generation: this.#generation,
       revision: ++this.#revision,
       slotOf,
-      resolver: this.discovery.resolverKind,
+      resolver: resolverKindOf(config.resolver),
       listeners,
     });
     this.#hosts.use(plan.resolver);
@@ -211,6 +220,7 @@ export class Supervisor {
     const { emit } = this.#ports;
     switch (message.type) {
       case "evidence":
+        this.#ports.onRuns?.(message.runs);
         return this.keeper.reportRuns(message.runs);
       case "sessions":
         return this.#hearSessions(message);

@@ -58,6 +58,7 @@ export class Workers {
   #deaths: number[] = [];
   #plan: Plan | undefined;
   #slots = 0;
+  #restarts = 0;
 
   constructor(board: Board, options: {
     spawn: SpawnWorker;
@@ -129,6 +130,7 @@ export class Workers {
     this.#settleEstate(member);
     if (this.#leaving.delete(member)) return;
     member.restarts++;
+    this.#restarts++;
     const now = this.#clock.now();
     this.#deaths = [...this.#deaths.filter((at) => now - at < DEATH_WINDOW_MS), now];
     this.#notices.died(number, reason, this.#deaths.length);
@@ -243,6 +245,11 @@ export class Workers {
   /** The loop lag of each worker as of the last `stats`, milliseconds. */
   lags(): readonly number[] {
     return this.#members.map((member) => member.stats?.loopLagMs ?? 0);
+  }
+
+  /** Restarts since the start, also of workers that are no more. */
+  get restarts(): number {
+    return this.#restarts;
   }
 
   /** How each worker fares. */

@@ -14,10 +14,14 @@ export interface OwnAnswer {
 }
 
 const REASONS: Readonly<Record<number, string>> = {
+  200: "OK",
   400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
   404: "Not Found",
   405: "Method Not Allowed",
   408: "Request Timeout",
+  413: "Content Too Large",
   414: "URI Too Long",
   431: "Request Header Fields Too Large",
   500: "Internal Server Error",
@@ -29,6 +33,11 @@ const REASONS: Readonly<Record<number, string>> = {
 };
 
 const ALLOW = "GET, HEAD, POST, PUT, DELETE, OPTIONS, TRACE, PATCH";
+
+/** The reason phrase of a status that hale gives itself; "Unknown" for others. */
+export function reasonPhrase(status: number): string {
+  return REASONS[status] ?? "Unknown";
+}
 
 /** How an own answer goes out. */
 export interface OwnAnswerOptions {
@@ -43,7 +52,7 @@ export function ownAnswer(answer: OwnAnswer, options: OwnAnswerOptions): Uint8Ar
   const { code, message } = answer;
   const body = JSON.stringify({ error: { code, message, request_id: options.requestId } }) + "\n";
   const lines = [
-    `HTTP/1.1 ${answer.status} ${REASONS[answer.status] ?? "Unknown"}`,
+    `HTTP/1.1 ${answer.status} ${reasonPhrase(answer.status)}`,
     "Content-Type: application/json",
     "Cache-Control: no-store",
     `Content-Length: ${body.length}`,

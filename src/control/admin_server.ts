@@ -1,0 +1,148 @@
+// The admin endpoint's sockets: bound with the config that names them, kept over edits that do not, and served by the
+// admin room's app over hale's own HTTP. Survives a shortage of descriptors as listeners do.
+
+import { type AdminApp, adminApp, type AdminPorts } from "../admin/app.ts";
+import { type Address, formatAddress } from "../core/address.ts";
+import type { Clock, Random } from "../core/clock.ts";
+import type { Emit } from "../core/event.ts";
+import type { AdminConfig } from "../core/plan.ts";
+import { TimerWheel } from "../core/wheel.ts";
+import { createHttpTools, type HttpTools } from "../http/tools.ts";
+import { AcceptLoop } from "../net/accept_loop.ts";
+import { bind, bindMessage } from "../net/listen.ts";
+import { AdminConnection } from "./admin_connection.ts";
+
+/** Most admin clients at a time. */
+const MAX_CONNECTIONS = 128;
+const TICK_MS = 100;
+
+/** What the server needs. */
+export interface AdminServerPorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly emit: Emit;
+  /** The app's ports but for what the config says. */
+  readonly app: Omit<AdminPorts, "address" | "token" | "allowedHosts">;
+}
+
+interface Bound {
+  readonly address: Address;
+  readonly loop: AcceptLoop<Deno.TcpConn | Deno.TlsConn>;
+  app: AdminApp;
+}
+
+/** The admin endpoint, as long as a config wants one. */
+export class AdminServer {
+  readonly #ports: AdminServerPorts;
+  readonly #tools: HttpTools;
+  readonly #wheel: TimerWheel;
+  readonly #connections = new Set<AdminConnection>();
+  #bound: Bound | undefined;
+  #prepared: Bound | undefined;
+  #ticking: ReturnType<typeof setInterval> | undefined;
+
+  constructor(ports: AdminServerPorts) {
+    this.#ports = ports;
+    this.#wheel = new TimerWheel(ports.clock.now(), { tickMs: TICK_MS });
+    this.#tools = createHttpTools({ wheel: this.#wheel, clock: ports.clock, random: ports.random });
+  }
+
+  /** Where it listens now; undefined: nowhere. */
+  get address(): Address | undefined {
+    return this.#bound?.address;
+  }
+
+  /** Binds what a config to come wants, beside what runs. Gives the reason when that fails. */
+  prepare(config: AdminConfig | undefined): string | undefined {
+    if (config === undefined || this.#isSameAddress(config.address)) return undefined;
+    try {
+      this.#prepared = this.#bind(config);
+      return undefined;
+    } catch (error) {
+      return `Admin can not listen on ${formatAddress(config.address)}: ${bindMessage(error)}`;
+    }
+  }
+
+  #isSameAddress(address: Address): boolean {
+    return this.#bound !== undefined && formatAddress(this.#bound.address) === formatAddress(address);
+  }
+
+  #bind(config: AdminConfig): Bound {
+    const acceptor = bind(config.address, { reusePort: false });
+    const bound: Bound = {
+      address: { host: config.address.host, port: acceptor.port },
+      app: this.#appOf(config),
+      loop: new AcceptLoop(acceptor, {
+        clock: this.#ports.clock,
+        isFull: () => this.#connections.size >= MAX_CONNECTIONS,
+        takePermit: () => true,
+        admit: (conn) => this.#serve(conn, bound),
+        trouble: (code, over) => this.#trouble(code, over),
+      }),
+    };
+    return bound;
+  }
+
+  #appOf({ address, token }: AdminConfig): AdminApp {
+    return adminApp({ ...this.#ports.app, address, ...(token === undefined ? {} : { token }) });
+  }
+
+  #trouble(code: string, over: boolean): void {
+    const listener = "admin";
+    if (over) this.#ports.emit({ kind: "accept_recovered", listener, worker: -1 });
+    else this.#ports.emit({ kind: "accept_failed", listener, worker: -1, code });
+  }
+
+  /** Lets go of what was prepared. */
+  async abandon(): Promise<void> {
+    const prepared = this.#prepared;
+    this.#prepared = undefined;
+    await prepared?.loop.close();
+  }
+
+  /** Swaps to the config whose address was prepared. A changed token counts from the next request on. */
+  async take(config: AdminConfig | undefined): Promise<void> {
+    if (config !== undefined && this.#bound !== undefined && this.#isSameAddress(config.address)) {
+      const { app } = this.#bound;
+      this.#bound.app = this.#appOf(config);
+      return app.close();
+    }
+    const old = this.#bound;
+    this.#bound = this.#prepared;
+    this.#prepared = undefined;
+    if (this.#bound !== undefined) this.#start(this.#bound);
+    old?.app.close();
+    await old?.loop.close();
+  }
+
+  #start(bound: Bound): void {
+    this.#ticking ??= setInterval(() => this.#wheel.advance(this.#ports.clock.now()), TICK_MS);
+    bound.loop.start();
+    this.#ports.emit({ kind: "admin_listening", address: formatAddress(bound.address) });
+  }
+
+  #serve(conn: Deno.TcpConn | Deno.TlsConn, bound: Bound): void {
+    const connection = new AdminConnection(conn, {
+      tools: this.#tools,
+      fetch: (request) => bound.app.fetch(request),
+    });
+    this.#connections.add(connection);
+    connection.serve()
+      .catch((error) => this.#ports.app.fault(error))
+      .finally(() => this.#connections.delete(connection));
+  }
+
+  /** Ends everything: no new clients, streams end, what is under way is cut after a moment. */
+  async close(): Promise<void> {
+    await this.abandon();
+    this.#bound?.app.close();
+    await this.#bound?.loop.close();
+    for (const connection of this.#connections) connection.leave();
+    for (let waited = 0; this.#connections.size > 0 && waited < 20; waited++) {
+      await this.#ports.clock.sleep(10);
+    }
+    for (const connection of this.#connections) connection.close();
+    while (this.#connections.size > 0) await this.#ports.clock.sleep(5);
+    clearInterval(this.#ticking);
+  }
+}
