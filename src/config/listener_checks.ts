@@ -157,13 +157,15 @@ export function checkAddresses(acceptors: readonly Acceptor[], report: Report): 
   const firsts = new Map<string, Acceptor>();
   for (const acceptor of acceptors) {
     const { address, spot } = acceptor;
-    if (address.port === 0) continue; // Each gets a port of its own.
+    // On port 0 each gets a port of its own.
+    if (address.port === 0) continue;
     const key = isWildcard(address) ? `*:${address.port}` : formatAddress(address);
     const first = firsts.get(key);
-    if (first === undefined) firsts.set(key, acceptor);
-    else {report.add(
-        spot,
-        `The address ${formatAddress(address)} is taken by ${first.what} at ${placeText(first.spot)}`,
-      );}
+    firsts.set(key, first ?? acceptor);
+    if (first === undefined) continue;
+    report.add(
+      spot,
+      `The address ${formatAddress(address)} is taken by ${first.what} at ${placeText(first.spot)}`,
+    );
   }
 }

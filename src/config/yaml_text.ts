@@ -6,8 +6,8 @@ import { Composer, type CST, type Document, Lexer, LineCounter, Parser, type YAM
 
 /** Most UTF-16 units of one file. */
 export const MAX_TEXT_LENGTH = 1024 * 1024;
-/** Most lexical tokens of one file: about 20000 endpoints. */
-const MAX_TOKENS = 300_000;
+/** Most lexical tokens of one file: more than 10000 endpoints. */
+const MAX_TOKENS = 200_000;
 /** Open brackets, blocks and lists at a time; a config needs about ten. */
 const MAX_OPEN = 64;
 /** Faults that are listed for one file; one mistake early in a file often breaks every line after it. */

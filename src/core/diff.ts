@@ -52,9 +52,9 @@ export function diffConfig<U extends DiffableUpstream>(old: Diffable<U>, next: D
   };
 }
 
-/** What makes two listeners the same one. */
-export function listenerIdentity(listener: Listener): string {
-  return formatAddress(listener.address);
+/** What makes two listeners the same one: their address, or on port 0, where each has a port of its own, the name too. */
+export function listenerIdentity({ address, name }: Listener): string {
+  return address.port === 0 ? `${formatAddress(address)} ${name}` : formatAddress(address);
 }
 
 function memberIdentity(member: { readonly upstream: string; readonly endpoint: EndpointConfig }): string {

@@ -497,6 +497,17 @@ Deno.test("a file that may not be read is a problem with its reason", () => {
   ]);
 });
 
+Deno.test("a folder that may not be listed is a problem with its reason, and noticed by the digest", () => {
+  const files = { ...memoryFiles({ "conf/a.yaml": "" }), list: () => ({ error: "permission denied" }) };
+  const decoded = decode(["conf"], files);
+  assert.ok("problems" in decoded);
+  assert.deepEqual(lines(decoded.problems), [`conf:1:1  Can not read "conf": permission denied`]);
+  assert.notEqual(
+    decoded.digestInput,
+    decode(["conf"], { ...files, list: () => ({ error: "other" }) }).digestInput,
+  );
+});
+
 Deno.test("without a path ./hale.yaml is taken if there is one, readable or not, else /etc/hale", () => {
   assert.deepEqual(defaultPaths(memoryFiles({ "hale.yaml": "" })), ["hale.yaml"]);
   assert.deepEqual(defaultPaths(memoryFiles({ "hale.yaml": { error: "permission denied" } })), ["hale.yaml"]);

@@ -151,11 +151,14 @@ Deno.test("two listeners on one address are found in whatever spelling", () => {
     ["127.0.0.1:80", "[::ffff:127.0.0.1]:80"],
     ["localhost:80", "LOCALHOST.:80"],
     ["0.0.0.0:80", "[::]:80"],
-    ["127.0.0.1:0", "127.0.0.1:0"],
   ];
   for (const [a, b] of pairs) {
     assertProblem(listeners(a!, b!), "listeners[1].address", /is taken by the listener "l0" at hale.yaml:2$/);
   }
+});
+
+Deno.test("listeners on port 0 each have a port of their own", () => {
+  assert.deepEqual(problemsOf(listeners("127.0.0.1:0", "127.0.0.1:0", "0.0.0.0:0", "[::]:0")), []);
 });
 
 Deno.test("listeners that differ in port or host may stand beside each other, a wildcard beside an address too", () => {

@@ -69,6 +69,15 @@ Deno.test("the same port on another host is another listener", () => {
   assert.equal(listeners.removed.length, 1);
 });
 
+Deno.test("listeners on port 0 are told apart by name", () => {
+  const free = (name: string) => listener(0, { name });
+  const { listeners } = diffConfig(config([free("a"), free("b")]), config([free("b"), free("c")]));
+  const names = (some: readonly Listener[]) => some.map(({ name }) => name);
+  assert.deepEqual([names(listeners.removed), names(listeners.kept), names(listeners.added)], [["a"], ["b"], [
+    "c",
+  ]]);
+});
+
 Deno.test("an upstream changes by its policy, its endpoints stand on their own", () => {
   const { upstreams, endpoints } = diffConfig(
     config([], [upstream("a", [endpoint(1), endpoint(2)]), upstream("b", [endpoint(1)])]),
