@@ -42,7 +42,7 @@ export class SystemResolver implements Resolver {
     } catch (error) {
       signal?.throwIfAborted();
       if (deadline.struck === "timeout") return silence(deadlineMs);
-      const hasNoServer = /no nameservers? found/i.test(messageOf(error));
+      const hasNoServer = NO_SERVER.test(messageOf(error));
       if (hasNoServer && this.#options.lastResort !== undefined) {
         return await this.#options.lastResort.resolve(question, signal);
       }
@@ -52,6 +52,9 @@ export class SystemResolver implements Resolver {
     }
   }
 }
+
+/** What the runtime says where no name server is configured, or no file says so. */
+const NO_SERVER = /no nameservers? found|no such file/i;
 
 function recordsOf(
   question: Question,
