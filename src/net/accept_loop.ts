@@ -8,6 +8,10 @@ import { codeOf } from "./socket_errors.ts";
 const TROUBLE_MS = { least: 5, most: 1000 };
 /** How often a loop at the connection limit looks again, milliseconds: other workers free places too. */
 const FULL_MS = 20;
+/** What accept fails with when this machine or process has run out of something: a pause may help. */
+const SHORTAGES: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "ENOMEM", "ENOBUFS"]);
+/** After this many other failures in a row they are no longer taken for clients that left the queue. */
+const MOST_LOST = 100;
 /** The kernel's queue counts as empty after this long without a connection; in any case we stop after `most`. */
 const QUEUE_MS = { quiet: 10, most: 250 };
 
@@ -38,6 +42,7 @@ export class AcceptLoop<C> {
   #closed = false;
   #running: Promise<void> | undefined;
   #troubleMs = 0;
+  #lost = 0;
 
   /** Takes the bound socket over; it is closed with the loop. */
   constructor(source: ConnSource<C>, owner: LoopOwner<C>) {
@@ -66,16 +71,19 @@ export class AcceptLoop<C> {
       return await this.#recover(error);
     }
     this.#acceptedAt = this.#owner.clock.now();
+    this.#lost = 0;
     if (this.#troubleMs > 0) this.#calm();
     // Another worker may have taken the last permit meanwhile: then this client waits, and so do those behind it.
     while (!this.#owner.takePermit()) await this.#owner.clock.sleep(FULL_MS);
     this.#owner.admit(conn);
   }
 
-  /** Too many open files, most of all: say so once, wait, go on. */
+  /** Too many open files, most of all: say so once, wait, go on. A client that reset while it was queued is no trouble. */
   async #recover(error: unknown): Promise<void> {
     if (this.#closed) return;
-    if (this.#troubleMs === 0) this.#owner.trouble(codeOf(error) ?? "unknown", false);
+    const code = codeOf(error) ?? "unknown";
+    if (!SHORTAGES.has(code) && ++this.#lost < MOST_LOST) return;
+    if (this.#troubleMs === 0) this.#owner.trouble(code, false);
     this.#troubleMs = Math.min(Math.max(this.#troubleMs * 2, TROUBLE_MS.least), TROUBLE_MS.most);
     await this.#owner.clock.sleep(this.#troubleMs);
   }

@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { AcceptLoop, type ConnSource, type LoopOwner } from "../../../src/net/accept_loop.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
+import { coded } from "../../support/memory_duplex.ts";
+
+/** A socket whose accepts a test answers one by one. */
+class ScriptedSource implements ConnSource<number> {
+  #pending: PromiseWithResolvers<number> | undefined;
+  accepts = 0;
+
+  accept(): Promise<number> {
+    this.accepts++;
+    this.#pending = Promise.withResolvers();
+    return this.#pending.promise;
+  }
+
+  give(conn: number): void {
+    this.#pending!.resolve(conn);
+  }
+
+  fail(code: string): void {
+    this.#pending!.reject(coded(code, "accept failed"));
+  }
+
+  close(): void {
+    this.#pending?.reject(coded("EBADF", "closed"));
+  }
+}
+
+class Owner implements LoopOwner<number> {
+  readonly clock = new FakeClock();
+  readonly admitted: number[] = [];
+  readonly troubles: string[] = [];
+  room = Infinity;
+
+  isFull(): boolean {
+    return this.admitted.length >= this.room;
+  }
+  takePermit(): boolean {
+    return !this.isFull();
+  }
+  admit(conn: number): void {
+    this.admitted.push(conn);
+  }
+  trouble(code: string, over: boolean): void {
+    this.troubles.push(over ? "over" : code);
+  }
+}
+
+function start(): { source: ScriptedSource; owner: Owner; loop: AcceptLoop<number> } {
+  const source = new ScriptedSource();
+  const owner = new Owner();
+  const loop = new AcceptLoop(source, owner);
+  loop.start();
+  return { source, owner, loop };
+}
+
+Deno.test("a shortage of descriptors is told once, waits grow to a second, and accepting goes on", async () => {
+  const { source, owner, loop } = start();
+  await owner.clock.advance(0);
+  const waits: number[] = [];
+  for (let failure = 0; failure < 10; failure++) {
+    source.fail("EMFILE");
+    const before = owner.clock.now();
+    const accepts = source.accepts;
+    while (source.accepts === accepts) await owner.clock.advance(5);
+    waits.push(owner.clock.now() - before);
+  }
+  assert.deepEqual(waits, [5, 10, 20, 40, 80, 160, 320, 640, 1000, 1000]);
+  assert.deepEqual(owner.troubles, ["EMFILE"]);
+  source.give(1);
+  await owner.clock.advance(0);
+  assert.deepEqual([owner.admitted, owner.troubles], [[1], ["EMFILE", "over"]]);
+  await loop.close();
+});
+
+Deno.test("clients that reset while they were queued are no trouble and cost no pause", async () => {
+  const { source, owner, loop } = start();
+  for (let lost = 0; lost < 50; lost++) {
+    await owner.clock.advance(0);
+    source.fail("ENOTCONN");
+  }
+  await owner.clock.advance(0);
+  source.give(7);
+  await owner.clock.advance(0);
+  assert.deepEqual([owner.admitted, owner.troubles, owner.clock.now()], [[7], [], 0]);
+  await loop.close();
+});
+
+Deno.test("a failure that never stops is trouble whatever its code", async () => {
+  const { source, owner, loop } = start();
+  for (let failure = 0; failure < 100; failure++) {
+    await owner.clock.advance(0);
+    source.fail("EPROTO");
+  }
+  await owner.clock.advance(0);
+  assert.deepEqual(owner.troubles, ["EPROTO"]);
+  const closing = loop.close();
+  await owner.clock.advance(5);
+  await closing;
+});
+
+Deno.test("at the limit nobody is accepted; an accepted one waits for its permit", async () => {
+  const { source, owner, loop } = start();
+  owner.room = 1;
+  await owner.clock.advance(0);
+  source.give(1);
+  await owner.clock.advance(100);
+  assert.equal(source.accepts, 1, "full: the second client stays in the kernel's queue");
+  owner.room = 2;
+  await owner.clock.advance(20);
+  assert.equal(source.accepts, 2);
+  await loop.close();
+});
+
+Deno.test("retiring accepts what is queued, then closes", async () => {
+  const { source, owner, loop } = start();
+  await owner.clock.advance(0);
+  const retired = loop.retire();
+  source.give(1);
+  await owner.clock.advance(8);
+  source.give(2);
+  await owner.clock.advance(8);
+  source.give(3);
+  await owner.clock.advance(30);
+  await retired;
+  assert.deepEqual(owner.admitted, [1, 2, 3]);
+});
