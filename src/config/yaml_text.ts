@@ -7,11 +7,15 @@ import { Composer, type CST, type Document, Lexer, LineCounter, Parser, type YAM
 /** Most UTF-16 units of one file. */
 export const MAX_TEXT_LENGTH = 1024 * 1024;
 /** Most lexical tokens of one file: more than 10000 endpoints. */
-const MAX_TOKENS = 200_000;
+const MAX_TOKENS = 250_000;
+/** Most lines of one file. */
+const MAX_LINES = 50_000;
 /** Open brackets, blocks and lists at a time; a config needs about ten. */
 const MAX_OPEN = 64;
 /** Faults that are listed for one file; one mistake early in a file often breaks every line after it. */
 const MAX_FAULTS = 20;
+
+const TOO_LARGE = "The file is too large, split it and use a folder";
 
 /** A fault in the text, at a place counted in UTF-16 units from its start. */
 export interface TextFault {
@@ -29,7 +33,7 @@ export interface YamlText {
 /** Reads one YAML document from a text without byte order mark. */
 export function readYaml(text: string): YamlText {
   const lines = countLines(text);
-  const tokens = forbidden(text) ?? tokensOf(text);
+  const tokens = forbidden(text) ?? tooManyLines(lines) ?? tokensOf(text);
   if (!Array.isArray(tokens)) return { faults: [tokens], lines };
   const composer = new Composer({
     version: "1.2",
@@ -77,6 +81,11 @@ function forbidden(text: string): TextFault | undefined {
     }
   }
   return undefined;
+}
+
+function tooManyLines({ lineStarts }: LineCounter): TextFault | undefined {
+  const offset = lineStarts[MAX_LINES];
+  return offset === undefined ? undefined : { offset, message: TOO_LARGE };
 }
 
 function isControl(code: number): boolean {
