@@ -105,12 +105,28 @@ async function readToEnd(conn: Deno.Conn): Promise<string> {
   return text;
 }
 
+/** How long an answer may take before the connection is closed and the question fails, milliseconds. */
+const PATIENCE_MS = 20_000;
+
+/** Opens a connection for one question. It is closed afterwards in any case, and after `PATIENCE_MS` at the latest. */
+async function onConnection<T>(port: number, ask: (conn: Deno.TcpConn) => Promise<T>): Promise<T> {
+  const conn = await Deno.connect({ hostname: "127.0.0.1", port });
+  const timer = setTimeout(() => closeQuietly(conn), PATIENCE_MS);
+  try {
+    return await ask(conn);
+  } finally {
+    clearTimeout(timer);
+    closeQuietly(conn);
+  }
+}
+
 /** Connects, sends `text`, ends its side and gives all that comes back. Rejects when the connection is reset. */
-export async function askTcp(port: number, text: string): Promise<string> {
-  using conn = await Deno.connect({ hostname: "127.0.0.1", port });
-  await writeText(conn, text);
-  await conn.closeWrite();
-  return await readToEnd(conn);
+export function askTcp(port: number, text: string): Promise<string> {
+  return onConnection(port, async (conn) => {
+    await writeText(conn, text);
+    await conn.closeWrite();
+    return await readToEnd(conn);
+  });
 }
 
 /** What came back for one request. */
@@ -126,13 +142,13 @@ export async function askHttp(
   path: string,
   options: { method?: string; headers?: string } = {},
 ): Promise<Answer> {
-  using conn = await Deno.connect({ hostname: "127.0.0.1", port });
   const { method = "GET", headers = "" } = options;
-  await writeText(
-    conn,
-    `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n${headers}\r\n`,
-  );
-  const text = await readToEnd(conn);
+  const request =
+    `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n${headers}\r\n`;
+  const text = await onConnection(port, async (conn) => {
+    await writeText(conn, request);
+    return await readToEnd(conn);
+  });
   const end = text.indexOf("\r\n\r\n");
   const head = end < 0 ? text : text.slice(0, end);
   return {
