@@ -190,7 +190,7 @@ Deno.test("every value of every field that is no plain text is judged, never mis
     "99999999999999999999",
     "&a [*a]",
   ];
-  for (const text of valid) {
+  for (const text of [read("config/full.yaml")]) {
     for (const match of text.matchAll(/^( *(?:- )?[a-z_]+:) [^\n{[]+$/gm)) {
       for (const value of odd) {
         assertSane(
