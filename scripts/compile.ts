@@ -29,7 +29,13 @@ aarch64-apple-darwin, x86_64-pc-windows-msvc) and is not tried.
 
 DENORT_BIN  a bare runtime to build on; it must fit the deno that runs this (see README)`;
 
-function run(command: string, args: readonly string[], clearEnv: boolean): number {
+/** Runs a command to its end; what a failing one wrote goes to stderr. A silent command has failed too. */
+function run(
+  command: string,
+  args: readonly string[],
+  options: { clearEnv: boolean; mayBeSilent: boolean },
+): number {
+  const { clearEnv, mayBeSilent } = options;
   const child = new Deno.Command(command, {
     args: [...args],
     clearEnv,
@@ -39,20 +45,20 @@ function run(command: string, args: readonly string[], clearEnv: boolean): numbe
   });
   const { code, stdout, stderr } = child.outputSync();
   if (code !== 0) Deno.stderr.writeSync(new Uint8Array([...stdout, ...stderr]));
-  return code;
+  return code === 0 && stdout.length === 0 && !mayBeSilent ? 1 : code;
 }
 
 function compile(output: string, target: string | undefined): void {
   const targetArgs = target === undefined ? [] : ["--target", target];
   const args = ["compile", "--quiet", ...PERMISSIONS, ...BUILD, ...targetArgs, "--output", output, "main.ts"];
-  const code = run(Deno.execPath(), args, false);
+  const code = run(Deno.execPath(), args, { clearEnv: false, mayBeSilent: true });
   if (code !== 0) fail(`deno ${Deno.version.deno} could not compile (exit ${code})`);
 }
 
 /** The trials run with an empty environment, as a service manager would start it. */
 function tryOut(output: string): void {
   for (const args of TRIALS) {
-    const code = run(output, args, true);
+    const code = run(output, args, { clearEnv: true, mayBeSilent: false });
     if (code !== 0) fail(`${output} was built, but "${args.join(" ")}" ended with exit ${code}`);
   }
 }
