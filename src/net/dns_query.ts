@@ -4,7 +4,6 @@
 
 import { type Address, canonicalHost, formatAddress, isIpv6 } from "../core/address.ts";
 import { writeAll } from "../core/duplex.ts";
-import { createSocket } from "node:dgram";
 import { Deadline } from "./deadline.ts";
 import { decodeAnswer, type DnsAnswer, encodeQuery, RCODE } from "./dns_message.ts";
 import type { DnsFailureKind, Question } from "./dns_types.ts";
@@ -77,36 +76,46 @@ async function exchange(
     : whole;
 }
 
+/** More than any server should send, given what the query says of EDNS. */
+const MAX_DATAGRAM_BYTES = 8192;
+
 function randomId(): number {
   return crypto.getRandomValues(new Uint16Array(1))[0]!;
 }
 
-function exchangeUdp(asking: Asking, query: Uint8Array): Promise<Reply | AskFailure> {
-  const { server, deadline } = asking;
-  return new Promise((resolve) => {
-    const socket = createSocket(isIpv6(server.host) ? "udp6" : "udp4");
-    let isDone = false;
-    const settle = (end: Reply | AskFailure) => {
-      if (isDone) return;
-      isDone = true;
-      deadline.signal.removeEventListener("abort", onDeadline);
-      socket.close();
-      resolve(end);
-    };
-    const onDeadline = () => settle(noAnswer(asking));
-    socket.on("error", (error: Error) => settle(unreachable(error)));
-    socket.on("message", (bytes: Uint8Array, from: { address: string; port: number }) => {
-      if (from.port !== server.port || !isSameHost(from.address, server.host)) return;
+async function exchangeUdp(asking: Asking, query: Uint8Array): Promise<Reply | AskFailure> {
+  const hostname = isIpv6(asking.server.host) ? "::" : "0.0.0.0";
+  let socket: Deno.DatagramConn;
+  try {
+    socket = Deno.listenDatagram({ transport: "udp", hostname, port: 0 });
+  } catch (error) {
+    return unreachable(error);
+  }
+  const end = await asking.deadline.race(converse(socket, asking.server, query));
+  socket.close();
+  return end ?? noAnswer(asking);
+}
+
+/** Sends the query and waits for its answer; what else arrives is not ours. Ends when the socket is closed. */
+async function converse(
+  socket: Deno.DatagramConn,
+  server: Address,
+  query: Uint8Array,
+): Promise<Reply | AskFailure> {
+  try {
+    await socket.send(query, { transport: "udp", hostname: server.host, port: server.port });
+    const buffer = new Uint8Array(MAX_DATAGRAM_BYTES);
+    while (true) {
+      const [bytes, sender] = await socket.receive(buffer);
+      const from = sender as Deno.NetAddr;
+      if (from.port !== server.port || !isSameHost(from.hostname, server.host)) continue;
       const answer = decodeAnswer(bytes, query);
-      if (answer === "not ours") return;
-      settle("malformed" in answer ? malformed(answer.malformed) : { answer, transport: "udp" });
-    });
-    deadline.signal.addEventListener("abort", onDeadline, { once: true });
-    if (deadline.struck !== undefined) return onDeadline();
-    socket.send(query, server.port, server.host, (error: Error | null) => {
-      if (error !== null) settle(unreachable(error));
-    });
-  });
+      if (answer === "not ours") continue;
+      return "malformed" in answer ? malformed(answer.malformed) : { answer, transport: "udp" };
+    }
+  } catch (error) {
+    return unreachable(error);
+  }
 }
 
 /** A link-local server's answer comes without the scope that the query needed. */
