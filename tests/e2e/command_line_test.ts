@@ -133,7 +133,7 @@ Deno.test("bad addresses on the command line are usage errors that say what is w
   await refused(["tcp", "127.0.0.1:70000", "127.0.0.1:9"], [1, 2], /70000/, /65535/);
   await refused(["tcp", `127.0.0.1:${freePort()}`, "127.0.0.1:70000"], [1, 2], /70000/, /65535/);
   await refused(["tcp", `127.0.0.1:${freePort()}`, "no port"], [1, 2], /no port/);
-  await refused(["tcp", `127.0.0.1:${freePort()}`], [2], /endpoint/i);
+  await refused(["tcp", `127.0.0.1:${freePort()}`], [2], /hale tcp/);
   await refused(["tcp"], [2], /hale tcp/);
 });
 
