@@ -9,7 +9,7 @@ import { verdictOf } from "../core/outcome.ts";
 import type { ActiveParams, Endpoint, Plan, Upstream } from "../core/plan.ts";
 import type { HealthKeeper } from "./health_keeper.ts";
 import { Places } from "./places.ts";
-import { type ProbeDial, probeOnce, type ProbeResult, probeTargetOf } from "./probe.ts";
+import { type ProbeDial, probeOnce, type ProbeResult, type ProbeTarget, probeTargetOf } from "./probe.ts";
 import { StallWatch } from "./stall_watch.ts";
 import { TaskGroup } from "./task_group.ts";
 
@@ -34,6 +34,7 @@ type ProbedUpstream = Upstream & { readonly activeHealth: ActiveParams };
 interface Loop {
   readonly upstream: ProbedUpstream;
   readonly endpoint: Endpoint;
+  readonly target: ProbeTarget;
   readonly tasks: TaskGroup;
   /** Successes in a row since the last failure or ejection. */
   successes: number;
@@ -110,7 +111,8 @@ export class ActiveProbes {
 
   #start(upstream: ProbedUpstream, endpoint: Endpoint): Loop {
     const tasks = this.#newGroup("probes");
-    const loop = { upstream, endpoint, tasks, successes: 0, ejections: 0, isStopped: false };
+    const target = probeTargetOf(upstream, endpoint);
+    const loop = { upstream, endpoint, target, tasks, successes: 0, ejections: 0, isStopped: false };
     tasks.spawn((signal) => this.#run(loop, signal));
     return loop;
   }
@@ -156,7 +158,7 @@ export class ActiveProbes {
     const begun = keeper.healthOf(slot);
     if (begun === undefined) return;
     const startedAt = clock.now();
-    const result = await probeOnce(probeTargetOf(loop.upstream, loop.endpoint), { dial, clock, signal });
+    const result = await probeOnce(loop.target, { dial, clock, signal });
     if (signal.aborted) return;
     const outcome = this.#isOurStall(loop, result, startedAt) ? "stalled" : result.outcome;
     const successes = count(loop, verdictOf(outcome), begun.ejections);

@@ -64,7 +64,7 @@ export class HealthGroup implements EjectionGroup {
   }
 
   get #isDown(): boolean {
-    return this.size > 0 && this.#usable === 0;
+    return this.size > 0 && !this.#records.some((record) => record.gate === 0);
   }
 
   /** To be called when the state of an endpoint changed. */

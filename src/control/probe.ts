@@ -160,26 +160,29 @@ class Conversation {
   }
 
   async run(deadline: number): Promise<End> {
+    const { clock, signal } = this.#options;
     const over = new AbortController();
-    const cutter = this.#cutAt(deadline, AbortSignal.any([over.signal, this.#options.signal]), over.signal);
+    const cancel = () => this.#cutOff("cancelled");
+    signal.addEventListener("abort", cancel, { once: true });
+    const timer = clock.sleep(Math.max(0, deadline - clock.now()), over.signal).then(
+      () => this.#cutOff("timeout"),
+      () => undefined, // The conversation was over first.
+    );
+    if (signal.aborted) cancel();
     try {
       return await this.#talk();
     } finally {
-      over.abort();
-      await cutter;
+      signal.removeEventListener("abort", cancel);
+      over.abort("over"); // A reason of our own spares making a DOMException.
+      await timer;
       this.#close();
     }
   }
 
   /** Closing is what ends a read or write that is under way. */
-  async #cutAt(deadline: number, either: AbortSignal, over: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    const isTimeout = await clock.sleep(Math.max(0, deadline - clock.now()), either).then(
-      () => true,
-      () => false,
-    );
-    if (over.aborted) return;
-    this.#cut = isTimeout ? "timeout" : "cancelled";
+  #cutOff(reason: "timeout" | "cancelled"): void {
+    if (this.#isClosed) return;
+    this.#cut = reason;
     this.#close();
   }
 
