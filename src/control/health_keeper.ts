@@ -90,7 +90,8 @@ export class HealthKeeper {
   /** Without rules nothing is out. */
   #acquit(record: EndpointRecord): void {
     if (record.health.state === "healthy") return;
-    this.#change(record, freshHealth(record.health.epoch + 1, this.#clock.now()), "config");
+    const { epoch, ejections } = record.health;
+    this.#change(record, { ...freshHealth(epoch + 1, this.#clock.now()), ejections }, "config");
   }
 
   /** Takes evidence of traffic, in the order in which it came. */

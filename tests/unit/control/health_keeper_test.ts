@@ -377,6 +377,7 @@ Deno.test("a plan without the health block opens every gate", () => {
   world.adopt(upstream("app", [A, B]));
   assert.deepEqual([world.reasons(0), world.reasons(1)], [[], []]);
   assert.ok(world.board.cells(0).epoch > 2);
+  assert.equal(world.keeper.view(0)!.ejections, 1, "a total never goes down");
   const texts = world.texts();
   assert.ok(
     texts.includes("Restored app/10.0.0.1:80 after 0 ms: its health rules were taken out of the config"),
