@@ -110,7 +110,9 @@ const SENTENCES: Sentences = {
   certificate_taken: (event) => `Took the replaced ${event.file} for new connections`,
   watch_failed: (event) => `Cannot watch ${event.path}, polling goes on: ${event.message}`,
   started: (event) =>
-    `hale ${event.version} is ready: ${event.workers} ${event.workers === 1 ? "worker" : "workers"}, process ${event.pid}`,
+    `hale ${event.version} is ready: ${event.workers} ${
+      event.workers === 1 ? "worker" : "workers"
+    }, process ${event.pid}`,
   admin_listening: (event) => `Admin listens on http://${event.address}/`,
   worker_started: (event) => `Started worker ${event.worker}`,
   worker_died: (event) =>
