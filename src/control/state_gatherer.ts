@@ -155,7 +155,7 @@ export class StateGatherer {
     return new Map((plan?.upstreams ?? []).map((upstream) => {
       const { name } = upstream;
       const now = upstream.endpoints.reduce((sum, { slot }) => sum + this.#count(slot, "failOpenPicks"), 0);
-      const state = discovery.state(name);
+      const state = discovery.stateOf(name);
       return [name, {
         failOpenPicks: now + (this.#failOpenPast.get(name) ?? 0),
         probes: keeper.viewUpstream(name)?.probes ?? {},

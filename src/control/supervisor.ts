@@ -9,7 +9,8 @@ import type { Emit, ReloadTrigger } from "../core/event.ts";
 import type { FromWorker } from "../core/message.ts";
 import type { Config, EndpointConfig, Listener, Plan } from "../core/plan.ts";
 import type { Run } from "../core/report.ts";
-import { dial } from "../net/dial.ts";
+import { dial, type DialOptions } from "../net/dial.ts";
+import { Handshakes } from "../net/handshakes.ts";
 import { HostResolver, resolverKindOf } from "../net/host_resolver.ts";
 import { ActiveProbes } from "./active_probes.ts";
 import { assemble, endpointsOf } from "./assemble.ts";
@@ -59,6 +60,7 @@ export class Supervisor {
   readonly #discovered = new Map<string, readonly EndpointConfig[]>();
   /** For probes of endpoints given by name; workers have their own. */
   readonly #hosts: HostResolver;
+  readonly #dialing: Pick<DialOptions, "clock" | "resolveHost" | "handshakes">;
   /** When we let go of an address. */
   readonly #leftAt = new Map<string, number>();
   #config: Config | undefined;
@@ -70,6 +72,11 @@ export class Supervisor {
     this.#ports = ports;
     const { clock, random, emit } = ports;
     this.#hosts = new HostResolver(clock);
+    this.#dialing = {
+      clock,
+      resolveHost: (host) => this.#hosts.resolve(host),
+      handshakes: new Handshakes(clock),
+    };
     this.keeper = new HealthKeeper(this.board, { clock, emit });
     this.workers = new Workers(this.board, {
       spawn: ports.spawn,
@@ -88,8 +95,7 @@ export class Supervisor {
       random,
       emit,
       keeper: this.keeper,
-      dial: (target, options) =>
-        dial(target, { ...options, clock, resolveHost: (host) => this.#hosts.resolve(host) }),
+      dial: (target, options) => dial(target, { ...options, ...this.#dialing }),
     });
     this.discovery = new DiscoveryTasks({
       clock,
@@ -135,7 +141,7 @@ export class Supervisor {
     this.#tellListeners(change.listeners);
     this.#generation++;
     this.#config = config;
-    this.discovery.respawn(config);
+    await this.discovery.respawn(config);
     this.#forgetSets(config);
     await this.#publish(change.listeners);
     this.#tellTaken(origin);

@@ -3,7 +3,7 @@
 
 import type { Duplex } from "../core/duplex.ts";
 import type { Outcome } from "../core/outcome.ts";
-import { type EndpointConfig, tlsNameOf, type UpstreamPolicy } from "../core/plan.ts";
+import { type EndpointConfig, tlsNameOf, type UpstreamPolicy, usesTls } from "../core/plan.ts";
 import type { DialOptions, DialTarget } from "../net/dial.ts";
 import type { Lease, Picker } from "./pick.ts";
 import type { Service } from "./service.ts";
@@ -30,14 +30,15 @@ export async function connect(
   picker: Picker,
   clientHash: number,
 ): Promise<Connection | NoConnection> {
-  const tried = new Set<string>();
+  let tried: Set<string> | undefined;
   let last: Outcome = "no_endpoint";
   for (let attempts = 1; attempts <= picker.upstream.connectAttempts; attempts++) {
     const lease = picker.pick({ clientHash, tried });
     if (lease === undefined) return { outcome: "no_endpoint", attempts: attempts - 1 };
-    tried.add(lease.endpoint.key);
     const result = await dialEndpoint(service, lease);
     if ("conn" in result) return { lease, conn: result.conn, attempts, dialMs: result.dialMs };
+    tried ??= new Set();
+    tried.add(lease.endpoint.key);
     last = result.outcome;
     if (last === "out_of_descriptors") return { outcome: last, attempts };
   }
@@ -62,10 +63,8 @@ export async function dialEndpoint(
 
 /** What to dial for an endpoint (L1 for the TLS name). */
 export function dialTarget(upstream: UpstreamPolicy, endpoint: EndpointConfig): DialTarget {
-  if (upstream.tls === undefined || endpoint.tls === false) {
-    return { host: endpoint.host, port: endpoint.port };
-  }
-  const { ca } = upstream.tls;
+  if (!usesTls(upstream, endpoint)) return { host: endpoint.host, port: endpoint.port };
+  const ca = upstream.tls?.ca;
   const alpn = upstream.protocol === "https" ? ["http/1.1"] as const : [];
   const tls = { serverName: tlsNameOf(upstream, endpoint), alpn, ...(ca === undefined ? {} : { ca }) };
   return { host: endpoint.host, port: endpoint.port, tls };
@@ -73,5 +72,6 @@ export function dialTarget(upstream: UpstreamPolicy, endpoint: EndpointConfig): 
 
 function dialOptions(service: Service, upstream: UpstreamPolicy): DialOptions {
   const { connectMs, happyEyeballsMs } = upstream.timeouts;
-  return { connectMs, happyEyeballsMs, resolveHost: service.resolveHost, clock: service.clock };
+  const { resolveHost, clock, deadlines, handshakes } = service;
+  return { connectMs, happyEyeballsMs, resolveHost, clock, deadlines, handshakes };
 }

@@ -2,7 +2,7 @@
 // where that is safe (W6): connect failures elsewhere, a stale connection once afresh, a status elsewhere if wanted.
 // Every attempt is reported under the epoch of its lease, and every lease is released.
 
-import { type Outcome, verdictOf } from "../core/outcome.ts";
+import type { Outcome } from "../core/outcome.ts";
 import type { AttemptOptions } from "../http/course.ts";
 import { ENDPOINT_WIRE } from "../http/download.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -48,7 +48,8 @@ export class Attempts {
   #retries = 0;
   /** The lease for the next attempt, when an answer was set aside for it. */
   #next: Lease | undefined;
-  #hasDialFailed = false;
+  /** How the last dial ended; "connected" while none has failed. */
+  #dialOutcome: Outcome = "connected";
 
   constructor(service: Service, office: HttpOffice, client: { facts: ClientFacts; owner: AttemptsOwner }) {
     this.#service = service;
@@ -58,25 +59,82 @@ export class Attempts {
     this.#options = { rewrite: this.#rewrite, readMs: 0, setsAside: undefined };
   }
 
-  /** Brings the exchange to its outcome. */
+  /** Brings the exchange to its outcome. One function for all of it: each promise is paid for by every request. */
   async run(exchange: Exchange, picker: Picker): Promise<Outcome> {
     this.#begin(exchange, picker);
-    const { upstream } = picker;
+    const { clock } = this.#office.tools;
     let outcome: Outcome = "no_endpoint";
     let lease = picker.pick(this.#owner);
     while (lease !== undefined) {
-      this.count++;
-      this.endpoint = lease.endpoint.key;
-      this.#owner.slot = lease.slot;
-      outcome = await this.#tryEndpoint(lease);
-      this.#owner.slot = -1;
-      lease = this.#next;
-      this.#next = undefined;
-      if (lease === undefined && this.#hasDialFailed && this.count < upstream.connectAttempts) {
-        lease = this.#mayGoOn(outcome) ? this.#pickOther() : undefined;
+      const site = this.#use(lease);
+      let connection = site.pool.take();
+      for (;;) {
+        const isKept = connection !== undefined;
+        connection ??= await this.#connect(lease, site);
+        if (connection === undefined) {
+          outcome = this.#dialOutcome;
+          break;
+        }
+        const startedAt = clock.now();
+        outcome = await exchange.attempt(connection, this.#options);
+        this.#account({ connection, lease, site, startedAt, outcome });
+        if (outcome !== "stale_connection" || !isKept || !exchange.canResend) break;
+        connection = undefined;
       }
+      if (this.upgraded === undefined) lease[Symbol.dispose]();
+      this.#owner.slot = -1;
+      lease = this.#nextLease();
     }
     return this.#owner.cutBy ?? outcome;
+  }
+
+  #use(lease: Lease): Site {
+    const site = this.#office.site(lease.place);
+    this.count++;
+    this.endpoint = lease.endpoint.key;
+    this.#owner.slot = lease.slot;
+    this.#rewrite.host = site.host;
+    this.#rewrite.endpointHost = site.endpointHost;
+    this.#dialOutcome = "connected";
+    return site;
+  }
+
+  /** A new connection; undefined: there is none, for the reason in `#dialOutcome`. A failed dial is reported. */
+  async #connect(lease: Lease, site: Site): Promise<EndpointWire | undefined> {
+    const dialed = await dialEndpoint(this.#service, lease);
+    if ("outcome" in dialed) {
+      this.#dialOutcome = dialed.outcome;
+      return undefined;
+    }
+    this.dialMs += dialed.dialMs;
+    const wire = new Wire(dialed.conn, this.#office.tools.pages, ENDPOINT_WIRE);
+    if (this.#owner.cutBy === undefined) return site.pool.adopt(wire);
+    wire.release();
+    this.#dialOutcome = this.#owner.cutBy;
+    return undefined;
+  }
+
+  /** An attempt on a connection is over: what becomes of the connection, and what is reported. */
+  #account({ connection, lease, site, startedAt, outcome }: Attempt): void {
+    const exchange = this.#exchange;
+    const now = this.#office.tools.clock.now();
+    if (exchange.keepsEndpoint) site.pool.give(connection, now);
+    else if (exchange.isUpgraded) this.upgraded = { connection, lease };
+    else connection.wire.release();
+    const hasAnswer = exchange.answeredAt > 0;
+    const durationMs = (hasAnswer ? exchange.answeredAt : now) - startedAt;
+    if (hasAnswer) noteLatency(site, durationMs, now);
+    lease.report(outcome, durationMs, exchange.status === 0 ? "" : String(exchange.status));
+  }
+
+  /** The lease to go on with: the one an answer was set aside for, or another one after a failed dial. */
+  #nextLease(): Lease | undefined {
+    const next = this.#next;
+    this.#next = undefined;
+    if (next !== undefined || this.#dialOutcome === "connected") return next;
+    // Our own lack of descriptors would be the same everywhere.
+    if (this.#dialOutcome === "out_of_descriptors" || this.#owner.cutBy !== undefined) return undefined;
+    return this.count < this.#picker.upstream.connectAttempts ? this.#pickOther() : undefined;
   }
 
   #begin(exchange: Exchange, picker: Picker): void {
@@ -88,11 +146,6 @@ export class Attempts {
     this.#tried = this.#next = this.upgraded = undefined;
     this.#options.readMs = upstream.timeouts.readMs;
     this.#options.setsAside = upstream.retries === undefined ? undefined : this.#setsAside;
-  }
-
-  /** After a failed dial: only our own lack of descriptors would be the same everywhere. */
-  #mayGoOn(outcome: Outcome): boolean {
-    return outcome !== "out_of_descriptors" && this.#owner.cutBy === undefined;
   }
 
   #pickOther(): Lease | undefined {
@@ -112,52 +165,12 @@ export class Attempts {
     this.#retries++;
     return true;
   }
-
-  /** One endpoint: on a kept connection or a new one, and once more when the kept one proves stale. */
-  async #tryEndpoint(lease: Lease): Promise<Outcome> {
-    const site = this.#office.site(lease.place);
-    this.#rewrite.host = site.host;
-    this.#rewrite.endpointHost = site.endpointHost;
-    this.#hasDialFailed = false;
-    const kept = site.pool.take();
-    let outcome = kept === undefined ? undefined : await this.#tryConnection(kept, lease, site);
-    const isWanted = outcome === undefined || (outcome === "stale_connection" && this.#exchange.canResend);
-    if (isWanted && this.#owner.cutBy === undefined) {
-      const dialed = await dialEndpoint(this.#service, lease);
-      if ("outcome" in dialed) {
-        this.#hasDialFailed = true;
-        return dialed.outcome;
-      }
-      this.dialMs += dialed.dialMs;
-      const connection = site.pool.adopt(new Wire(dialed.conn, this.#office.tools.pages, ENDPOINT_WIRE));
-      outcome = await this.#tryConnection(connection, lease, site);
-    }
-    if (this.upgraded === undefined) lease[Symbol.dispose]();
-    return outcome ?? "drained";
-  }
-
-  async #tryConnection(connection: EndpointWire, lease: Lease, site: Site): Promise<Outcome> {
-    const exchange = this.#exchange;
-    const { clock } = this.#office.tools;
-    if (this.#owner.cutBy !== undefined) {
-      connection.wire.release();
-      return this.#owner.cutBy;
-    }
-    const startedAt = clock.now();
-    const outcome = await exchange.attempt(connection, this.#options);
-    const hasAnswer = exchange.answeredAt > 0;
-    const endedAt = exchange.keepsEndpoint || !hasAnswer ? clock.now() : exchange.answeredAt;
-    if (exchange.keepsEndpoint) site.pool.give(connection, endedAt);
-    else if (exchange.isUpgraded) this.upgraded = { connection, lease };
-    else connection.wire.release();
-    const durationMs = (hasAnswer ? exchange.answeredAt : endedAt) - startedAt;
-    if (hasAnswer) noteLatency(site, durationMs, endedAt);
-    lease.report(outcome, durationMs, detailOf(outcome, exchange));
-    return outcome;
-  }
 }
 
-/** What exactly was seen, for people. */
-function detailOf(outcome: Outcome, exchange: Exchange): string {
-  return verdictOf(outcome) === "none" || exchange.status === 0 ? "" : String(exchange.status);
+interface Attempt {
+  readonly connection: EndpointWire;
+  readonly lease: Lease;
+  readonly site: Site;
+  readonly startedAt: number;
+  readonly outcome: Outcome;
 }

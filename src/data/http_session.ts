@@ -4,7 +4,7 @@
 import type { Outcome } from "../core/outcome.ts";
 import type { Listener, Plan } from "../core/plan.ts";
 import type { OwnAnswer } from "../http/answer.ts";
-import { ClientSide, type HeadSource } from "../http/client_side.ts";
+import { ClientSide, type HeadSource, type NextRequest } from "../http/client_side.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { clientFacts } from "../http/forwarding.ts";
 import { RawWire } from "../http/raw_wire.ts";
@@ -17,6 +17,7 @@ import { Attempts, type AttemptsOwner } from "./http_attempts.ts";
 import { ExchangeLog } from "./http_log.ts";
 import type { HttpListener, HttpOffice } from "./http_office.ts";
 import { Upgraded } from "./http_upgrade.ts";
+import type { Picker } from "./pick.ts";
 import type { ClientConn, Service, Session } from "./service.ts";
 
 /** An HTTP session. */
@@ -59,9 +60,28 @@ export class HttpSession implements Session, HeadSource, AttemptsOwner {
   async serve(): Promise<void> {
     try {
       if (this.#service.draining) this.#side.leave();
-      while (await this.#serveNext());
+      await this.#serveAll();
     } finally {
       await this.#end();
+    }
+  }
+
+  /** Request after request. One function for the usual way: each promise is paid for by every request. */
+  async #serveAll(): Promise<void> {
+    const side = this.#side;
+    for (let goesOn = true; goesOn;) {
+      const waiting = side.wait();
+      if (waiting !== undefined) await waiting;
+      let next = side.take(this);
+      if (next === "more") next = await side.readOn();
+      if (next !== "request") return await this.#serveOther(next);
+      const exchange = this.#exchange!;
+      const picker = this.#route(exchange);
+      if (picker === undefined) goesOn = await this.#answerInstead(exchange);
+      else {
+        const outcome = await this.#attempts.run(exchange, picker);
+        goesOn = this.#concludeWell(exchange, outcome) || await this.#conclude(exchange, outcome);
+      }
     }
   }
 
@@ -88,19 +108,14 @@ export class HttpSession implements Session, HeadSource, AttemptsOwner {
     this.#exchange = undefined;
   }
 
-  /** One request. False: the session is over. */
-  async #serveNext(): Promise<boolean> {
-    const side = this.#side;
-    const next = await side.next(this);
-    if (next === "request") return await this.#serveRequest(this.#exchange!);
-    if (next === "refused") {
-      this.#log.begin(this.#service.clock.now());
-      this.#exchange!.beginRefused(side);
-      return await this.#refuse(this.#exchange!, this.#exchange!.request.refusal!);
-    }
+  /** There is no request that could be served. */
+  async #serveOther(next: Exclude<NextRequest, "request">): Promise<void> {
     if (next === "timed_out") this.#noteClient("client_slow");
     else if (next === "cut") this.#noteClient("client_aborted");
-    return false;
+    if (next !== "refused") return;
+    this.#log.begin(this.#service.clock.now());
+    this.#exchange!.beginRefused(this.#side);
+    await this.#refuse(this.#exchange!, this.#exchange!.request.refusal!);
   }
 
   #noteClient(outcome: Outcome): void {
@@ -108,18 +123,20 @@ export class HttpSession implements Session, HeadSource, AttemptsOwner {
     this.#service.counts.notCharged(outcome);
   }
 
-  async #serveRequest(exchange: Exchange): Promise<boolean> {
+  /** Begins the exchange and finds the upstream for it; undefined: `#answerInstead` has to answer. */
+  #route(exchange: Exchange): Picker | undefined {
     this.#log.begin(this.#service.clock.now());
-    const refusal = exchange.begin(this.#side);
-    if (refusal !== undefined) return await this.#refuse(exchange, refusal);
+    if (exchange.begin(this.#side) !== undefined) return undefined;
     if (this.#plan !== this.#service.plan) this.#follow();
     const upstream = this.#settings?.routes.find(exchange.request);
     const picker = upstream === undefined ? undefined : this.#service.picker(upstream);
-    if (picker === undefined) return await this.#answer(exchange, NO_ROUTE, "finished");
-    this.#log.upstream = picker.upstream.name;
-    const outcome = await this.#attempts.run(exchange, picker);
-    if (exchange.isUpgraded) return await this.#relay(exchange, outcome);
-    return await this.#conclude(exchange, outcome);
+    if (picker !== undefined) this.#log.upstream = picker.upstream.name;
+    return picker;
+  }
+
+  #answerInstead(exchange: Exchange): Promise<boolean> {
+    if (exchange.refusal !== undefined) return this.#refuse(exchange, exchange.refusal);
+    return this.#answer(exchange, NO_ROUTE, "finished");
   }
 
   /** The plan has changed since the last request. A listener that left it serves what is under way, no more. */
@@ -130,19 +147,34 @@ export class HttpSession implements Session, HeadSource, AttemptsOwner {
     else this.#settings = settings;
   }
 
-  /** The exchange is over: accounts for it and says whether the session goes on. */
+  /** The usual end of an exchange: the answer went out whole and the connection goes on. False: it was another. */
+  #concludeWell(exchange: Exchange, outcome: Outcome): boolean {
+    if (!exchange.keepsClient || exchange.isUpgraded || exchange.finished !== undefined) return false;
+    this.#log.end(exchange, this.#attempts, { outcome, status: exchange.status });
+    this.#log.countBytes(this.#side.wire);
+    this.#endExchange();
+    return true;
+  }
+
+  /** Any end of an exchange: accounts for it and says whether the session goes on. */
   async #conclude(exchange: Exchange, outcome: Outcome): Promise<boolean> {
+    if (exchange.isUpgraded) return await this.#relay(exchange, outcome);
     if (outcome === "no_endpoint") this.#service.counts.upstream(this.#log.upstream).noEndpoint++;
     if (!exchange.hasAnswered) {
       const answer = this.#answerFor(exchange, outcome);
       if (answer !== undefined) return await this.#answer(exchange, answer, outcome);
     }
+    await this.#whenKept(exchange);
     this.#log.end(exchange, this.#attempts, { outcome, status: exchange.hasAnswered ? exchange.status : 0 });
     if (!exchange.keepsClient) return await this.#finish(exchange, outcome);
     this.#log.countBytes(this.#side.wire);
-    if (exchange.finished !== undefined) await exchange.finished;
     this.#endExchange();
     return true;
+  }
+
+  /** A connection that goes on has nothing pending for the exchange that is over. */
+  async #whenKept(exchange: Exchange): Promise<void> {
+    if (exchange.keepsClient) await exchange.finished;
   }
 
   #answerFor(exchange: Exchange, outcome: Outcome): OwnAnswer | undefined {

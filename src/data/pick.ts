@@ -93,7 +93,7 @@ export interface Ask {
   /** Hash of the client's address (ip_hash). */
   readonly clientHash: number;
   /** Keys of endpoints not to use again; absent: none yet. */
-  readonly tried?: ReadonlySet<string>;
+  readonly tried?: ReadonlySet<string> | undefined;
 }
 
 /** Picks endpoints of one upstream for one worker. Survives plan changes; cursors carry over. */

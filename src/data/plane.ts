@@ -6,12 +6,14 @@ import type { Clock, Random } from "../core/clock.ts";
 import type { BindFailure, FromWorker } from "../core/message.ts";
 import type { Permits } from "../core/permits.ts";
 import type { Listener, Plan } from "../core/plan.ts";
-import type { PlaneStats } from "../core/stats.ts";
+import type { ListenerStats, PlaneStats } from "../core/stats.ts";
 import { TimerWheel } from "../core/wheel.ts";
 import type { HttpLimits } from "../http/tools.ts";
 import type { ConnSource } from "../net/accept_loop.ts";
 import { BufferPool } from "../net/buffers.ts";
+import { Deadlines } from "../net/deadline.ts";
 import type { DialOptions } from "../net/dial.ts";
+import { Handshakes } from "../net/handshakes.ts";
 import { messageOf } from "../net/socket_errors.ts";
 import { Counts } from "./counts.ts";
 import { Listeners, type ListenersHost } from "./listeners.ts";
@@ -61,6 +63,8 @@ export class Plane implements Service, ListenersHost {
   readonly reporter: Reporter;
   readonly dial: Dial;
   readonly resolveHost: DialOptions["resolveHost"];
+  readonly deadlines = new Deadlines();
+  readonly handshakes: Handshakes;
   readonly permits: Permits;
   plan: Plan = EMPTY_PLAN;
   draining = false;
@@ -78,6 +82,7 @@ export class Plane implements Service, ListenersHost {
   constructor(ports: PlanePorts) {
     this.#ports = ports;
     this.clock = ports.clock;
+    this.handshakes = new Handshakes(ports.clock);
     this.permits = ports.permits;
     this.dial = ports.dial;
     this.listen = ports.listen;
@@ -163,6 +168,7 @@ export class Plane implements Service, ListenersHost {
     await this.#listeners.close();
     this.cut();
     while (this.#sessions.size > 0) await this.clock.sleep(1);
+    this.deadlines.close();
     this.#http.close();
   }
 
@@ -213,15 +219,18 @@ export class Plane implements Service, ListenersHost {
     this.#sessions.add(session);
     stats.accepted++;
     stats.active++;
-    session.serve()
-      .catch((error) =>
-        this.#ports.send({ type: "loop_error", message: `Session failed: ${messageOf(error)}` })
-      )
-      .finally(() => {
-        this.#sessions.delete(session);
-        stats.active--;
-        this.permits.give();
-      });
+    void this.#serve(session, stats);
+  }
+
+  async #serve(session: Session, stats: ListenerStats): Promise<void> {
+    try {
+      await session.serve();
+    } catch (error) {
+      this.#ports.send({ type: "loop_error", message: `Session failed: ${messageOf(error)}` });
+    }
+    this.#sessions.delete(session);
+    stats.active--;
+    this.permits.give();
   }
 
   #sessionFor(conn: ClientConn, listener: Listener): Session {

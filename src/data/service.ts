@@ -7,6 +7,8 @@ import type { Plan } from "../core/plan.ts";
 import type { SessionRecord } from "../core/stats.ts";
 import type { TimerWheel } from "../core/wheel.ts";
 import type { BufferPool } from "../net/buffers.ts";
+import type { Deadlines } from "../net/deadline.ts";
+import type { Handshakes } from "../net/handshakes.ts";
 import type { Dialed, DialFailure, DialOptions, DialTarget } from "../net/dial.ts";
 import type { Picker } from "./pick.ts";
 import type { Reporter } from "./reporter.ts";
@@ -34,6 +36,9 @@ export interface Service {
   readonly counts: Counts;
   readonly dial: Dial;
   readonly resolveHost: DialOptions["resolveHost"];
+  /** For dials: connections come in numbers. */
+  readonly deadlines: Deadlines;
+  readonly handshakes: Handshakes;
   /** The picker of an upstream of the plan in force, or of one that left it while the caller was under way. */
   picker(upstream: string): Picker | undefined;
   /** A discovered endpoint could not be reached (D10). */

@@ -56,3 +56,84 @@ export class Deadline {
     this.#stop.abort(struck);
   }
 }
+
+/** How long a group takes further attempts in, milliseconds: its grain. */
+const GROUP_MS = 50;
+
+/** Attempts that began within `GROUP_MS` of each other and have the same time: one timer and one signal for all. */
+export class GroupDeadline {
+  readonly #stop = new AbortController();
+  #open = 0;
+  #isFull = false;
+  #struck = false;
+  readonly #timer: ReturnType<typeof setTimeout>;
+  readonly #filling: ReturnType<typeof setTimeout>;
+
+  /** Strikes `ms` after the last attempt that can still join. Made by `Deadlines`. */
+  constructor(ms: number, onFull: () => void) {
+    this.#timer = setTimeout(() => this.#strike(), ms + GROUP_MS);
+    this.#filling = setTimeout(() => {
+      this.#isFull = true;
+      onFull();
+      this.#endIfUnused();
+    }, GROUP_MS);
+  }
+
+  /** Aborted when the deadline strikes. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Whether it has struck. */
+  get struck(): Struck | undefined {
+    return this.#struck ? "timeout" : undefined;
+  }
+
+  /** One attempt more; each ends by `end`. */
+  join(): this {
+    this.#open++;
+    return this;
+  }
+
+  /** One attempt is over. */
+  end(): void {
+    this.#open--;
+    this.#endIfUnused();
+  }
+
+  #endIfUnused(): void {
+    if (this.#isFull && this.#open === 0) clearTimeout(this.#timer);
+  }
+
+  /** Never strikes any more. */
+  cancel(): void {
+    clearTimeout(this.#timer);
+    clearTimeout(this.#filling);
+  }
+
+  #strike(): void {
+    this.#struck = true;
+    this.#stop.abort("timeout");
+  }
+}
+
+/** The deadlines of many short attempts, shared among those that begin together: up to `GROUP_MS` late, never early. */
+export class Deadlines {
+  readonly #joinable = new Map<number, GroupDeadline>();
+
+  /** A deadline `ms` from now; call its `end` when the attempt is over. */
+  begin(ms: number): GroupDeadline {
+    let group = this.#joinable.get(ms);
+    if (group === undefined) {
+      group = new GroupDeadline(ms, () => this.#joinable.delete(ms));
+      this.#joinable.set(ms, group);
+    }
+    return group.join();
+  }
+
+  /** To be called when no attempt is under way any more: frees what waits to be joined. */
+  close(): void {
+    for (const group of this.#joinable.values()) group.cancel();
+    this.#joinable.clear();
+  }
+}

@@ -9,7 +9,7 @@ import type { Outcome } from "../core/outcome.ts";
 import type { ResolveHost } from "./dns_types.ts";
 import type { Handshakes } from "./handshakes.ts";
 import { interleaved, type Lost, race, type RaceResult } from "./happy_eyeballs.ts";
-import { Deadline } from "./deadline.ts";
+import { Deadline, type Deadlines } from "./deadline.ts";
 import { type ConnectFailure, connectFailure } from "./socket_errors.ts";
 import { tlsReason } from "./tls_errors.ts";
 import { rootsFor } from "./trust.ts";
@@ -41,6 +41,8 @@ export interface DialOptions {
   readonly clock: Clock;
   /** One per thread. Absent: a TLS endpoint that accepts and then hangs costs a descriptor per dial until it ends. */
   readonly handshakes?: Handshakes;
+  /** Shared deadlines for dials in numbers, with their coarser grain; absent: each dial has its own. */
+  readonly deadlines?: Deadlines;
 }
 
 /** An open connection; it belongs to the caller now. TCP_NODELAY is set. */
@@ -68,7 +70,9 @@ export function dial(target: DialTarget, options: DialOptions): Promise<Dialed |
 }
 
 async function dialPlainLiteral(target: Address, options: DialOptions): Promise<Dialed | DialFailure> {
-  const deadline = new Deadline(options.connectMs, options.signal);
+  const deadline = options.signal === undefined && options.deadlines !== undefined
+    ? options.deadlines.begin(options.connectMs)
+    : new Deadline(options.connectMs, options.signal);
   const startedAt = options.clock.now();
   try {
     const conn = await Deno.connect({ hostname: target.host, port: target.port, signal: deadline.signal });
@@ -83,7 +87,7 @@ async function dialPlainLiteral(target: Address, options: DialOptions): Promise<
 }
 
 /** The last touch of a fresh connection. Closes and throws when it is not wanted any more or already broken. */
-function prepare(conn: Deno.TcpConn, deadline: Deadline): void {
+function prepare(conn: Deno.TcpConn, deadline: Pick<Deadline, "signal">): void {
   try {
     deadline.signal.throwIfAborted();
     conn.setNoDelay();
@@ -179,7 +183,7 @@ async function connectOne(
   }
 }
 
-function attemptFailure(error: unknown, deadline: Deadline, limitMs: number): ConnectFailure {
+function attemptFailure(error: unknown, deadline: Pick<Deadline, "struck">, limitMs: number): ConnectFailure {
   if (deadline.struck === "cancelled") return { outcome: "cancelled", reason: "cancelled" };
   if (deadline.struck === "timeout") return timedOut(limitMs);
   return connectFailure(error);
