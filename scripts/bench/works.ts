@@ -194,7 +194,7 @@ export const WORKS: readonly Work[] = [
 ];
 
 /** Sessions that `idleSessions` opens to be measured. */
-export const IDLE_SESSIONS = 1000;
+export const IDLE_SESSIONS = 4000;
 
 /** Opens idle TCP sessions, each after one exchange. */
 export async function idleSessions(port: number, count: number): Promise<Deno.TcpConn[]> {
