@@ -39,6 +39,7 @@ export class ClientSide {
   requests = 0;
   /** No further request is wanted. */
   isLeaving = false;
+  #head: RequestHead | undefined;
   #state: "idle" | "head" | "timed_out" | "busy" = "idle";
   readonly #onDue = (): void => this.#due();
 
@@ -53,24 +54,36 @@ export class ClientSide {
    * watch is the caller's.
    */
   async next(source: HeadSource): Promise<NextRequest> {
-    const { wire } = this;
-    if (this.isLeaving && wire.unread === 0) return "ended";
-    this.watch.onDue = this.#onDue;
-    this.#state = this.requests === 0 ? "head" : "idle";
-    if (wire.unread === 0) {
-      this.watch.set(this.requests === 0 ? this.tools.limits.headMs : this.tools.limits.keepMs);
-      if (await wire.read() === 0) return "ended";
-    }
-    const head = source.takeHead();
-    head.begin(wire.page, wire.from);
-    const progress = head.read(wire.to);
-    if (progress === "more") return await this.#readOn(head);
-    return this.#arrived(progress);
+    const waiting = this.wait();
+    if (waiting !== undefined) await waiting;
+    const next = this.take(source);
+    return next === "more" ? await this.readOn() : next;
   }
 
-  /** The head did not come in one piece: from its first byte on it has a time limit. */
-  async #readOn(head: RequestHead): Promise<NextRequest> {
+  /** The first part of `next`: a promise of bytes, or undefined when there is nothing to wait for. `take` comes next. */
+  wait(): Promise<number> | undefined {
     const { wire } = this;
+    this.watch.onDue = this.#onDue;
+    this.#state = this.requests === 0 ? "head" : "idle";
+    if (wire.unread > 0 || this.isLeaving) return undefined;
+    this.watch.set(this.requests === 0 ? this.tools.limits.headMs : this.tools.limits.keepMs);
+    return wire.read();
+  }
+
+  /** The second part of `next`: reads the head that has come; "more": `readOn` has to wait for the rest. */
+  take(source: HeadSource): NextRequest | "more" {
+    const { wire } = this;
+    if (wire.unread === 0) return "ended";
+    const head = this.#head = source.takeHead();
+    head.begin(wire.page, wire.from);
+    const progress = head.read(wire.to);
+    return progress === "more" ? progress : this.#arrived(progress);
+  }
+
+  /** The third part of `next`: the head did not come in one piece, so from its first byte on it has a time limit. */
+  async readOn(): Promise<NextRequest> {
+    const { wire } = this;
+    const head = this.#head!;
     if (this.requests > 0) this.watch.set(this.tools.limits.headMs);
     this.#state = "head";
     let progress: Progress = "more";

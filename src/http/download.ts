@@ -16,6 +16,9 @@ import type { Wire, WireOptions } from "./wire.ts";
 /** How wires to endpoints lay out what they read: room for a longer head in front, for the end of a chunk behind. */
 export const ENDPOINT_WIRE: WireOptions = { headroom: 512, tailroom: 8 };
 
+/** What came of reading a head: it wants more bytes, is refused, or is there and interim or final. */
+export type FoundHead = "more" | "refused" | "interim" | "final";
+
 const LAST_CHUNK = ascii("0\r\n\r\n");
 const CR_LF = ascii("\r\n");
 
@@ -33,6 +36,8 @@ export class Download {
   readonly #rewrite: AnswerRewrite;
   /** An answer that ends with the connection goes out in chunks of ours. */
   #addsChunks = false;
+  /** Whether a head is being read that has not come whole. */
+  #isReading = false;
   #hasBegun = false;
   #hasContinued = false;
 
@@ -49,35 +54,36 @@ export class Download {
 
   /** A new attempt begins. */
   begin(): void {
-    this.hasAnswered =
-      this.keepsClient =
-      this.keepsEndpoint =
-      this.#hasBegun =
-      this.#hasContinued =
-        false;
+    this.hasAnswered = this.keepsClient = this.keepsEndpoint = false;
+    this.#isReading = this.#hasBegun = this.#hasContinued = false;
   }
 
-  /** Reads heads up to the final one, which is in `response` then. Gives an outcome when there is none. */
-  async readHead(wire: Wire): Promise<Outcome | undefined> {
+  /** Reads the head from what has come, as far as it goes; `final` is the one whose body follows, or a 101. */
+  takeHead(wire: Wire): FoundHead {
     const { response } = this;
-    let isReading = false;
-    for (;;) {
-      if (wire.unread > 0) {
-        if (!isReading) response.begin(wire.page, wire.from);
-        isReading = this.#hasBegun = true;
-        response.bytes = wire.page;
-        const progress = response.read(wire.to);
-        if (progress === "refused") return "answer_malformed";
-        if (progress === "done") {
-          if (!response.isInterim) return undefined;
-          if (!await this.#passInterim(wire)) return this.#course.clientGone();
-          isReading = false;
-          continue;
-        }
+    if (wire.unread === 0) return "more";
+    if (!this.#isReading) response.begin(wire.page, wire.from);
+    this.#isReading = this.#hasBegun = true;
+    response.bytes = wire.page;
+    const progress = response.read(wire.to);
+    if (progress !== "done") return progress;
+    this.#isReading = false;
+    return response.isInterim ? "interim" : "final";
+  }
+
+  /** Goes on after a head that was not final, until one is. Gives an outcome when there is none. */
+  async readOn(wire: Wire, found: FoundHead): Promise<Outcome | undefined> {
+    while (found !== "final") {
+      if (found === "refused") return "answer_malformed";
+      if (found === "interim") {
+        if (!await this.#passInterim(wire)) return this.#course.clientGone();
+      } else {
         wire.makeRoom();
+        if (await wire.read() === 0) return this.#course.stopped ?? this.#missing();
       }
-      if (await wire.read() === 0) return this.#course.stopped ?? this.#missing();
+      found = this.takeHead(wire);
     }
+    return undefined;
   }
 
   #missing(): Outcome {
@@ -111,27 +117,54 @@ export class Download {
     return isSent && course.stopped === undefined;
   }
 
-  /** Passes a 101 on, with what the endpoint has sent behind it. Raw bytes follow. */
-  async passSwitch(wire: Wire): Promise<Outcome | undefined> {
+  /** Begins to pass a 101 on, with what the endpoint has sent behind it. Raw bytes follow. */
+  sendSwitch(wire: Wire): Promise<boolean> {
     writeSwitch(this.#course.tools.writer, this.response, this.#rewrite.id);
     const at = this.#place(wire);
-    this.hasAnswered = true;
-    const isSent = await this.#send(wire.page.subarray(at, wire.to), "nothing");
     wire.from = wire.to;
-    return isSent ? undefined : this.#course.clientGone();
+    return this.#begin(wire.page.subarray(at, wire.to));
   }
 
-  /** Passes the final answer on. Gives an outcome when it did not get through whole. */
-  async pass(wire: Wire, now: number): Promise<Outcome | undefined> {
-    const { tools, client, options } = this.#course;
+  #begin(bytes: Uint8Array): Promise<boolean> {
+    this.hasAnswered = true;
+    this.#course.waiting = "client";
+    return this.#course.client.wire.write(bytes);
+  }
+
+  /**
+   * Begins to pass the final answer on: its head and the part of the body that came with it, in one write. `passRest`
+   * comes next unless `isWhole`. Undefined: the body is malformed from its first bytes on.
+   */
+  sendFirst(wire: Wire, now: number): Promise<boolean> | undefined {
+    const { tools, client } = this.#course;
     const body = this.#body;
     this.#chooseFraming();
     body.feed(wire.page, this.response.end, wire.to);
-    if (body.refusal !== undefined) return "answer_malformed";
+    if (body.refusal !== undefined) return undefined;
     client.watch.set(tools.limits.bodyMs, now);
-    let isSent = await this.#sendFirst(wire);
+    writeResponse(tools.writer, this.response, this.#rewrite);
+    const bodyBytes = body.outEnd - this.response.end;
+    if (this.#addsChunks && bodyBytes > 0) {
+      tools.writer.putHex(bodyBytes);
+      tools.writer.endLine();
+    }
+    const at = this.#place(wire);
     wire.from = body.next;
+    return this.#begin(wire.page.subarray(at, this.#endPart(wire, bodyBytes > 0)));
+  }
+
+  /** Whether `sendFirst` has sent the whole answer. */
+  get isWhole(): boolean {
+    return this.#body.done && this.#body.tail === undefined && !this.#addsChunks;
+  }
+
+  /** Passes on what follows the first part. Gives an outcome when it did not get through whole. */
+  async passRest(wire: Wire): Promise<Outcome | undefined> {
+    const { tools, client, options } = this.#course;
+    const body = this.#body;
+    let isSent = body.tail === undefined || await this.#send(body.tail, "body");
     while (isSent && !body.done) {
+      this.#course.waiting = "body";
       client.watch.set(Math.max(tools.limits.bodyMs, options.readMs));
       if (await wire.read(body.readLimit) === 0) {
         if (this.#endsHere(wire)) break;
@@ -176,22 +209,6 @@ export class Download {
     return this.#request.has(NAME.expect) && !this.#hasContinued && !hasBodyBegun;
   }
 
-  /** The head and the part of the body that came with it. */
-  async #sendFirst(wire: Wire): Promise<boolean> {
-    const { writer } = this.#course.tools;
-    const body = this.#body;
-    const { end } = this.response;
-    writeResponse(writer, this.response, this.#rewrite);
-    const bodyBytes = body.outEnd - end;
-    if (this.#addsChunks && bodyBytes > 0) {
-      writer.putHex(bodyBytes);
-      writer.endLine();
-    }
-    const at = this.#place(wire);
-    this.hasAnswered = true;
-    return await this.#sendPart(wire, at, bodyBytes > 0);
-  }
-
   async #sendMore(wire: Wire): Promise<boolean> {
     const { writer } = this.#course.tools;
     const body = this.#body;
@@ -203,19 +220,17 @@ export class Download {
       at -= writer.at;
       wire.page.set(writer.out.subarray(0, writer.at), at);
     }
-    return body.outEnd === at && body.tail === undefined ? true : await this.#sendPart(wire, at, true);
+    const end = this.#endPart(wire, true);
+    const isSent = end === at || await this.#send(wire.page.subarray(at, end), "body");
+    return isSent && body.tail !== undefined ? await this.#send(body.tail, "body") : isSent;
   }
 
-  /** Sends the page from `at` to the end of what the body gave, with the end of our chunk and the trailers behind it. */
-  async #sendPart(wire: Wire, at: number, hasContent: boolean): Promise<boolean> {
-    const { outEnd, tail } = this.#body;
-    let end = outEnd;
-    if (this.#addsChunks && hasContent) {
-      wire.page.set(CR_LF, end);
-      end += CR_LF.length;
-    }
-    const isSent = end === at || await this.#send(wire.page.subarray(at, end), "body");
-    return isSent && tail !== undefined ? await this.#send(tail, "body") : isSent;
+  /** Ends our own chunk behind what the body gave; gives where the part to be sent ends. */
+  #endPart(wire: Wire, hasContent: boolean): number {
+    const { outEnd } = this.#body;
+    if (!this.#addsChunks || !hasContent) return outEnd;
+    wire.page.set(CR_LF, outEnd);
+    return outEnd + CR_LF.length;
   }
 
   /** After an answer: how large the endpoint's next page should be. */

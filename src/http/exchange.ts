@@ -133,55 +133,70 @@ export class Exchange {
    */
   async attempt(endpoint: EndpointWire, options: AttemptOptions): Promise<Outcome> {
     const course = this.#course;
+    const download = this.#download;
+    const { wire } = endpoint;
     this.#forget();
     course.begin(endpoint, options);
-    const outcome = course.stopped ?? await this.#run(endpoint);
+    // Every promise here is paid for by every request: what is rare is done by functions that are called rarely.
+    let outcome = course.stopped;
+    if (outcome === undefined) {
+      this.#upload.sent(await this.#upload.send(this.#id));
+      if (wire.unread === 0) await wire.read();
+      const found = download.takeHead(wire);
+      if (found !== "final") outcome = await download.readOn(wire, found);
+    }
+    const sending = outcome ?? this.#answer(wire);
+    if (typeof sending === "string") outcome = sending;
+    else {
+      outcome = await sending && course.stopped === undefined ? undefined : course.clientGone();
+      if (outcome === undefined && !this.isUpgraded && !download.isWhole) {
+        outcome = await download.passRest(wire);
+      }
+      if (outcome === undefined) {
+        if (!this.#upload.isRead) await this.#finishUpload();
+        outcome = this.#settle(wire);
+      } else this.isUpgraded = false;
+    }
     course.end();
-    if (!this.keepsEndpoint && !this.isUpgraded) endpoint.wire.close();
+    if (!this.keepsEndpoint && !this.isUpgraded) wire.close();
     return outcome;
   }
 
-  async #run(endpoint: EndpointWire): Promise<Outcome> {
-    await this.#upload.start(this.#id);
-    return await this.#download.readHead(endpoint.wire) ?? await this.#finish(endpoint);
-  }
-
-  /** The final head is there: what becomes of the answer. */
-  async #finish({ wire }: EndpointWire): Promise<Outcome> {
+  /** The final head is there: begins to send what the client gets of it, or says why it gets nothing. */
+  #answer(wire: Wire): Promise<boolean> | Outcome {
     const download = this.#download;
     const { status } = download.response;
     this.answeredAt = this.#tools.clock.now();
-    if (status === 101) return await this.#switch(wire);
-    const outcome = status >= 500 && status <= 599 ? "status_5xx" : "answered";
+    if (status === 101 && !this.request.wantsUpgrade) return "answer_malformed";
     this.status = status;
-    if (this.canResend && this.#course.options.setsAside?.(status)) return outcome;
-    const failure = await download.pass(wire, this.answeredAt);
-    if (failure !== undefined) return failure;
-    await this.#settle(wire);
-    return outcome;
+    if (status === 101) {
+      this.isUpgraded = true;
+      return download.sendSwitch(wire);
+    }
+    if (this.canResend && this.#course.options.setsAside?.(status)) return outcomeOf(status);
+    return download.sendFirst(wire, this.answeredAt) ?? "answer_malformed";
   }
 
-  async #switch(wire: Wire): Promise<Outcome> {
-    if (!this.request.wantsUpgrade) return "answer_malformed";
-    this.status = 101;
-    const failure = await this.#download.passSwitch(wire);
-    this.isUpgraded = failure === undefined;
-    return failure ?? "answered";
+  /** The whole answer came before the upload ended (W9): the endpoint gets the rest, if it goes on reading. */
+  async #finishUpload(): Promise<void> {
+    const { keepsClient, keepsEndpoint } = this.#download;
+    if (!keepsClient || !keepsEndpoint) return;
+    this.#course.waiting = "upload";
+    await this.#upload.finished;
   }
 
-  /** The whole answer has gone out. When it came before the upload ended, the endpoint gets the rest, if it goes on reading. */
-  async #settle(wire: Wire): Promise<void> {
+  /** The whole answer has gone out: what becomes of the connections. */
+  #settle(wire: Wire): Outcome {
     const course = this.#course;
     const download = this.#download;
-    if (!this.#upload.isRead && download.keepsClient && download.keepsEndpoint) {
-      course.waiting = "upload";
-      await this.#upload.finished;
+    if (!this.isUpgraded) {
+      const isClean = course.stopped === undefined && this.#upload.isRead;
+      this.keepsClient = download.keepsClient && isClean;
+      this.keepsEndpoint = download.keepsEndpoint && isClean && course.uploading === "done" &&
+        wire.unread === 0 && !wire.isOver;
+      download.settlePages(wire);
     }
-    const isClean = course.stopped === undefined && this.#upload.isRead;
-    this.keepsClient = download.keepsClient && isClean;
-    this.keepsEndpoint = download.keepsEndpoint && isClean && course.uploading === "done" &&
-      wire.unread === 0 && !wire.isOver;
-    download.settlePages(wire);
+    return outcomeOf(this.status);
   }
 
   /** Ends the attempt under way from outside. The client's connection is its owner's to close. */
@@ -202,4 +217,8 @@ export class Exchange {
     wire.nextBytes = PAGE_BYTES.small;
     this.#headPage = undefined;
   }
+}
+
+function outcomeOf(status: number): Outcome {
+  return status >= 500 && status <= 599 ? "status_5xx" : "answered";
 }

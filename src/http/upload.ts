@@ -19,6 +19,7 @@ export class Upload {
   /** End of the body bytes that came with the head, and what goes behind them. */
   #firstTo = 0;
   #firstTail: Page | undefined;
+  #firstPage: Page = NO_BYTES;
   #pumping: Promise<void> | undefined;
 
   constructor(course: Course, request: RequestHead) {
@@ -58,15 +59,20 @@ export class Upload {
     this.#pumping = undefined;
   }
 
-  /** Sends the head and the first part of the body in one write; then sees to the rest of the body without being waited for. */
-  async start(id: IdSpan): Promise<void> {
+  /** Sends the head and the first part of the body in one write. Say how it ended to `sent`. */
+  send(id: IdSpan): Promise<boolean> {
     const course = this.#course;
     const { client, options, endpoint } = course;
-    const page = this.#writeFirst(id);
+    this.#firstPage = this.#writeFirst(id);
     course.uploading = "writing";
     client.watch.set(client.wire.ended ? course.tools.limits.halfClosedMs : options.readMs);
-    const isSent = await endpoint.wire.write(page.subarray(0, course.tools.writer.at));
-    course.tools.pages.give(page);
+    return endpoint.wire.write(this.#firstPage.subarray(0, course.tools.writer.at));
+  }
+
+  /** What `send` began is over. The rest of the body is seen to from here on, without being waited for. */
+  sent(isSent: boolean): void {
+    const course = this.#course;
+    course.tools.pages.give(this.#firstPage);
     if (!isSent) course.uploading = "dead";
     else if (this.#body.done) course.uploading = "done";
     if (!this.#body.done) this.#pumping ??= this.#pump();

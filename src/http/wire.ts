@@ -43,6 +43,9 @@ export class Wire {
   // Made once per connection, so that a read costs no closure.
   readonly #arrived = (count: number | null): number => this.#settle(count, "");
   readonly #failed = (error: unknown): number => this.#settle(null, codeOf(error));
+  #sending: Uint8Array = NO_PAGE;
+  readonly #wrote = (count: number): boolean | Promise<boolean> => this.#goOnWriting(count);
+  readonly #writeFailed = (error: unknown): boolean => this.#failWriting(error);
 
   /** Takes the connection over. `options` are for wires whose heads are rewritten in place. */
   constructor(duplex: Duplex, pages: Pages, options: WireOptions = NO_ROOM) {
@@ -88,7 +91,7 @@ export class Wire {
     if (this.isOver) return Promise.resolve(0);
     if (this.from === this.to) this.#rewind();
     const room = Math.min(this.page.length - this.#options.tailroom - this.to, limit);
-    const view = this.page.subarray(this.to, this.to + room);
+    const view = room === this.page.length ? this.page : this.page.subarray(this.to, this.to + room);
     return this.#pending = this.duplex.read(view).then(this.#arrived, this.#failed);
   }
 
@@ -144,17 +147,20 @@ export class Wire {
     else this.#pages.give(page);
   }
 
-  /** Writes all of `bytes`. False: writing failed (see `writeFailure`). */
-  async write(bytes: Uint8Array): Promise<boolean> {
-    try {
-      let sent = await this.duplex.write(bytes);
-      while (sent < bytes.length) sent += await this.duplex.write(bytes.subarray(sent));
-      this.bytesOut += sent;
-      return true;
-    } catch (error) {
-      this.writeFailure = codeOf(error);
-      return false;
-    }
+  /** Writes all of `bytes`, one write at a time. False: writing failed (see `writeFailure`). */
+  write(bytes: Uint8Array): Promise<boolean> {
+    this.#sending = bytes;
+    return this.duplex.write(bytes).then(this.#wrote, this.#writeFailed);
+  }
+
+  #goOnWriting(count: number): boolean | Promise<boolean> {
+    this.bytesOut += count;
+    return count === this.#sending.length ? true : this.write(this.#sending.subarray(count));
+  }
+
+  #failWriting(error: unknown): boolean {
+    this.writeFailure = codeOf(error);
+    return false;
   }
 
   /** Ends our side; false: it could not be ended, the connection is gone. */
