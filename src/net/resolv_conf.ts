@@ -46,6 +46,10 @@ export function parseResolvConf(text: string): ResolvConf {
       search = searchOf(keyword === "domain" ? words.slice(0, 1) : words, warnings);
     } else if (keyword === "options") {
       options = [...options, ...words];
+    } else if (keyword.trim().toLowerCase() === "nameserver") {
+      warnings.push(
+        `"${keyword} ${words[0] ?? ""}" is skipped, as libc does: wanted "nameserver" at the line's start`,
+      );
     }
   }
   if (nameservers.length === 0) {
@@ -67,9 +71,9 @@ export function parseResolvConf(text: string): ResolvConf {
 /** Keyword and words of each line. As in libc a keyword begins at the very start of its line, in lower case. */
 function linesOf(text: string): [string, string[]][] {
   return text.split(/\r?\n/).flatMap((line): [string, string[]][] => {
-    const match = /^([a-z]+)[ \t]+(.*)$/.exec(line);
+    const match = /^([A-Za-z]+|[ \t]+[A-Za-z]+)(?:[ \t]+(.*))?$/.exec(line);
     if (match === null) return [];
-    const words = match[2]!.replace(/[;#].*$/, "").split(/[ \t]+/).filter((word) => word !== "");
+    const words = (match[2] ?? "").replace(/[;#].*$/, "").split(/[ \t]+/).filter((word) => word !== "");
     return [[match[1]!, words]];
   });
 }
