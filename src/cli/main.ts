@@ -3,6 +3,7 @@
 import { nearest } from "../config/suggest.ts";
 import { checkCommand } from "./check.ts";
 import { endpointCommand } from "./endpoint.ts";
+import { probeCommand } from "./probe.ts";
 import { initCommand, schemaCommand, versionCommand } from "./print.ts";
 import { quickCommand, runCommand } from "./run.ts";
 import { statusCommand } from "./status.ts";
@@ -26,6 +27,7 @@ const COMMANDS: ReadonlyMap<string, Entry> = new Map<string, Entry>([
   ["check", { run: checkCommand, purpose: "print every problem of a config" }],
   ["schema", { run: schemaCommand, purpose: "print the JSON Schema of the config" }],
   ["init", { run: initCommand, purpose: "print a commented config to start from" }],
+  ["probe", { run: probeCommand, purpose: "run the configured probe once, stage by stage" }],
   ["status", { run: statusCommand, purpose: "show what a running hale is doing" }],
   ["why", { run: whyCommand, purpose: "show why an endpoint is out, and what brings it back" }],
   ["endpoint", { run: endpointCommand, purpose: "take an endpoint out of rotation, or back in" }],

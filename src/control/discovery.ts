@@ -35,6 +35,16 @@ interface Loop {
   wake: () => void;
 }
 
+/** Whom discovery asks. Named servers are asked directly whatever the kind: the system's resolver has its own. */
+export function discoveryResolver(
+  params: DiscoveryParams,
+  kind: ResolverKind,
+  { clock, random }: { readonly clock: Clock; readonly random: Random },
+): Resolver {
+  if (params.nameservers.length === 0) return newResolver(kind, clock);
+  return new DnsResolver({ clock, random, nameservers: params.nameservers });
+}
+
 /** All discovery loops. */
 export class DiscoveryTasks {
   readonly #options: DiscoveryOptions;
@@ -117,11 +127,9 @@ export class DiscoveryTasks {
   }
 
   #resolverFor(params: DiscoveryParams): Resolver {
-    const { clock, random, resolverFor } = this.#options;
+    const { resolverFor } = this.#options;
     if (resolverFor !== undefined) return resolverFor(params, this.#kind);
-    // Named servers are asked directly whatever the kind: the system's resolver has its own.
-    if (params.nameservers.length === 0) return newResolver(this.#kind, clock);
-    return new DnsResolver({ clock, random, nameservers: params.nameservers });
+    return discoveryResolver(params, this.#kind, this.#options);
   }
 
   async #run(loop: Loop, signal: AbortSignal, tell: (error: unknown) => void): Promise<void> {

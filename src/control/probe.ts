@@ -5,7 +5,13 @@ import { type Address, formatAddress } from "../core/address.ts";
 import type { Clock } from "../core/clock.ts";
 import { type Duplex, writeAll } from "../core/duplex.ts";
 import type { Outcome } from "../core/outcome.ts";
-import { type ActiveParams, type EndpointConfig, tlsNameOf, type UpstreamPolicy } from "../core/plan.ts";
+import {
+  type ActiveParams,
+  type EndpointConfig,
+  tlsNameOf,
+  type UpstreamPolicy,
+  usesTls,
+} from "../core/plan.ts";
 import type { Dialed, DialFailure, DialOptions, DialTarget } from "../net/dial.ts";
 import { printable, type StatusLine, StatusLineReader } from "./status_line.ts";
 
@@ -61,7 +67,7 @@ export function probeTargetOf(
   const address = { host: endpoint.host, port: params.port ?? endpoint.port };
   const isHttp = params.kind === "http";
   return {
-    dial: isHttp && upstream.tls !== undefined
+    dial: isHttp && usesTls(upstream, endpoint)
       ? { ...address, tls: tlsOf(upstream, endpoint, params.serverName) }
       : address,
     happyEyeballsMs: upstream.timeouts.happyEyeballsMs,

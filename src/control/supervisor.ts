@@ -12,6 +12,7 @@ import type { Run } from "../core/report.ts";
 import { dial, type DialOptions } from "../net/dial.ts";
 import { Handshakes } from "../net/handshakes.ts";
 import { HostResolver, resolverKindOf } from "../net/host_resolver.ts";
+import { describeConfigDiff } from "../config/describe_diff.ts";
 import { ActiveProbes } from "./active_probes.ts";
 import { assemble, endpointsOf } from "./assemble.ts";
 import { DiscoveryTasks } from "./discovery.ts";
@@ -140,11 +141,12 @@ export class Supervisor {
     }
     this.#tellListeners(change.listeners);
     this.#generation++;
+    const changes = this.#config && describeConfigDiff(this.#config, config);
     this.#config = config;
     await this.discovery.respawn(config);
     this.#forgetSets(config);
     await this.#publish(change.listeners);
-    this.#tellTaken(origin);
+    this.#tellTaken(origin, changes);
     return [];
   }
 
@@ -196,7 +198,7 @@ export class Supervisor {
     }
   }
 
-  #tellTaken(origin: ConfigOrigin): void {
+  #tellTaken(origin: ConfigOrigin, changes: readonly string[] | undefined): void {
     const plan = this.#plan!;
     this.#ports.emit({
       kind: "plan_taken",
@@ -205,6 +207,7 @@ export class Supervisor {
       listeners: plan.listeners.length,
       upstreams: plan.upstreams.length,
       endpoints: plan.upstreams.reduce((sum, upstream) => sum + upstream.endpoints.length, 0),
+      ...(changes === undefined ? {} : { changes }),
     });
   }
 

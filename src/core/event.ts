@@ -150,6 +150,8 @@ export type PlanEvent =
     readonly listeners: number;
     readonly upstreams: number;
     readonly endpoints: number;
+    /** What is different from the config before, a line each; absent for the first one. */
+    readonly changes?: readonly string[];
   }
   /** What ran before goes on. Each problem is one line, as `hale check` prints it, or a failed bind with its address. */
   | { readonly kind: "plan_refused"; readonly trigger: ReloadTrigger; readonly problems: readonly string[] }

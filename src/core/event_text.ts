@@ -101,8 +101,12 @@ const SENTENCES: Sentences = {
   discovery_target_left_out: (event) =>
     `Left out ${event.target} of ${event.upstream}: it does not resolve (${event.failure})`,
   plan_taken: (event) =>
-    `Took config generation ${event.generation} (${event.trigger}): ${event.listeners} listeners, ` +
-    `${event.upstreams} upstreams, ${event.endpoints} endpoints`,
+    `Took config generation ${event.generation} (${event.trigger}): ${
+      counted(event.listeners, "listener")
+    }, ` +
+    `${counted(event.upstreams, "upstream")}, ${counted(event.endpoints, "endpoint")}${
+      changesText(event.changes)
+    }`,
   plan_refused: (event) =>
     `Refused the config (${event.trigger}), what runs goes on: ${event.problems.join("; ")}`,
   listener_added: (event) => `Listening on ${event.address} for ${event.listener}`,
@@ -135,6 +139,19 @@ const SENTENCES: Sentences = {
     `Stopped with exit code ${event.exitCode}${event.message === "" ? "" : `: ${event.message}`}`,
   session_ended: ({ session }) => sessionText(session),
 };
+
+/** Most changes of an edit that its line in the log names. */
+const CHANGES_TOLD = 12;
+
+function changesText(changes: readonly string[] | undefined): string {
+  if (changes === undefined || changes.length === 0) return "";
+  const more = changes.length > CHANGES_TOLD ? `; and ${changes.length - CHANGES_TOLD} more` : "";
+  return `: ${changes.slice(0, CHANGES_TOLD).join("; ")}${more}`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
 
 /** The event as one sentence. */
 export function textOf(event: HaleEvent): string {

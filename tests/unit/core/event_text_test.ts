@@ -117,7 +117,7 @@ const SENTENCES: {
       upstreams: 2,
       endpoints: 5,
     },
-    "Took config generation 2 (watch): 1 listeners, 2 upstreams, 5 endpoints",
+    "Took config generation 2 (watch): 1 listener, 2 upstreams, 5 endpoints",
   ],
   plan_refused: [
     { kind: "plan_refused", trigger: "signal", problems: ["a.yaml:1:2 x", "a.yaml:3:4 y"] },
