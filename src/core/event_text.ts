@@ -143,7 +143,7 @@ const SENTENCES: Sentences = {
 /** Most changes of an edit that its line in the log names. */
 const CHANGES_TOLD = 12;
 
-function changesText(changes: readonly string[] | undefined): string {
+function editText(changes: readonly string[] | undefined): string {
   if (changes === undefined || changes.length === 0) return "";
   const more = changes.length > CHANGES_TOLD ? `; and ${changes.length - CHANGES_TOLD} more` : "";
   return `: ${changes.slice(0, CHANGES_TOLD).join("; ")}${more}`;
