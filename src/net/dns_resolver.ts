@@ -9,7 +9,7 @@ import { type Ask, askServer, serverName } from "./dns_query.ts";
 import type { AddressRecord, Question, Resolved, Resolver, ServiceRecord, Unresolved } from "./dns_types.ts";
 import { type Hosts, hostsEntryOf, parseHosts } from "./hosts_file.ts";
 import { parseResolvConf, type ResolvConf } from "./resolv_conf.ts";
-import { WatchedFile } from "./watched_file.ts";
+import { type FileSource, WatchedFile } from "./watched_file.ts";
 
 /** What the hosts file says holds this long; the file itself is watched. */
 const HOSTS_TTL_S = 10;
@@ -27,8 +27,8 @@ export interface DnsResolverOptions {
   readonly random?: Random;
   /** Asked instead of those in resolv.conf; search list, ndots and the like still come from there. */
   readonly nameservers?: readonly Address[];
-  readonly resolvConfPath?: string;
-  readonly hostsPath?: string;
+  readonly resolvConf?: FileSource<ResolvConf>;
+  readonly hosts?: FileSource<Hosts>;
   /** For everything that one question leads to, milliseconds; default 10000. */
   readonly deadlineMs?: number;
   readonly ask?: Ask;
@@ -61,16 +61,16 @@ interface Heard {
 export class DnsResolver implements Resolver {
   readonly #options: DnsResolverOptions;
   readonly #ask: Ask;
-  readonly #conf: WatchedFile<ResolvConf>;
-  readonly #hosts: WatchedFile<Hosts>;
+  readonly #conf: FileSource<ResolvConf>;
+  readonly #hosts: FileSource<Hosts>;
   /** Until when a server counts as silent, by its address. */
   readonly #silentUntil = new Map<string, number>();
 
   constructor(options: DnsResolverOptions) {
     this.#options = options;
     this.#ask = options.ask ?? askServer;
-    this.#conf = new WatchedFile(options.resolvConfPath ?? RESOLV_CONF, parseResolvConf);
-    this.#hosts = new WatchedFile(options.hostsPath ?? HOSTS, parseHosts);
+    this.#conf = options.resolvConf ?? new WatchedFile(RESOLV_CONF, parseResolvConf);
+    this.#hosts = options.hosts ?? new WatchedFile(HOSTS, parseHosts);
   }
 
   /** Answers a question. A name that ends in a dot is taken as it is, others go through the search list. */

@@ -3,13 +3,21 @@
 
 import { codeOf } from "./socket_errors.ts";
 
+/** Something that can be read again and again, and changes meanwhile. */
+export interface FileSource<T> {
+  /** For people. */
+  readonly path: string;
+  /** The content now; undefined when it can not be read. */
+  read(): Promise<T | undefined>;
+}
+
 interface Seen<T> {
   readonly stamp: string;
   readonly value: T;
 }
 
 /** The parsed content of a file, kept until the file changes. */
-export class WatchedFile<T> {
+export class WatchedFile<T> implements FileSource<T> {
   readonly path: string;
   readonly #parse: (text: string) => T;
   #seen: Seen<T> | undefined;

@@ -6,8 +6,11 @@ import { lookUpAddresses } from "../../src/net/address_lookup.ts";
 import { askServer } from "../../src/net/dns_query.ts";
 import { DnsResolver } from "../../src/net/dns_resolver.ts";
 import type { Resolved, Unresolved } from "../../src/net/dns_types.ts";
+import { parseResolvConf } from "../../src/net/resolv_conf.ts";
+import { WatchedFile } from "../../src/net/watched_file.ts";
 import { SystemClock } from "../../src/net/system_clock.ts";
 import { readScript, type ScriptRule } from "../support/dns_script.ts";
+import { NO_FILES } from "../support/scripted_dns.ts";
 import { NameServer } from "../support/name_server.ts";
 
 const APP = { name: "app.example.test", type: "A" } as const;
@@ -16,8 +19,7 @@ function resolverAt(address: Address, deadlineMs = 10_000): DnsResolver {
   return new DnsResolver({
     clock: new SystemClock(),
     nameservers: [address],
-    resolvConfPath: "/nowhere",
-    hostsPath: "/nowhere",
+    ...NO_FILES,
     deadlineMs,
   });
 }
@@ -157,8 +159,8 @@ Deno.test("a changed resolv.conf is read again; public servers are asked only wi
   const asked: string[] = [];
   const resolver = new DnsResolver({
     clock: new SystemClock(),
-    resolvConfPath: path,
-    hostsPath: "/nowhere",
+    ...NO_FILES,
+    resolvConf: new WatchedFile(path, parseResolvConf),
     ask: (server) => {
       asked.push(server.host);
       return Promise.resolve({ failure: "unreachable", detail: "" });

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { DnsResolver } from "../../src/net/dns_resolver.ts";
 import type { Question, Resolved, Unresolved } from "../../src/net/dns_types.ts";
 import { SystemClock } from "../../src/net/system_clock.ts";
+import { NO_FILES } from "../support/scripted_dns.ts";
 
 const SRV_NAME = "_http._tcp.app.example.test";
 const MANY = Array.from({ length: 120 }, (_, i) => `127.0.1.${i + 1}`);
@@ -100,8 +101,9 @@ async function start(kind: Kind, path: string): Promise<{ port: number; stop: ()
     await Deno.writeTextFile(config, kind.config(port));
     const server = new Deno.Command(path, { args: kind.args(config), stdout: "null", stderr: "null" })
       .spawn();
-    const isUp = await Promise.race([new Asker(port).isUp(), server.status.then(() => false)]);
-    if (!isUp) continue;
+    let hasEnded = false;
+    void server.status.then(() => hasEnded = true);
+    if (!await new Asker(port).isUp(() => hasEnded)) continue;
     const stop = async () => {
       server.kill("SIGTERM");
       await server.status;
@@ -119,8 +121,7 @@ class Asker {
     this.#resolver = new DnsResolver({
       clock: new SystemClock(),
       nameservers: [{ host: "127.0.0.1", port }],
-      resolvConfPath: "/nowhere",
-      hostsPath: "/nowhere",
+      ...NO_FILES,
       deadlineMs: 1000,
     });
   }
@@ -141,8 +142,8 @@ class Asker {
   }
 
   /** The server may still be starting. */
-  async isUp(): Promise<boolean> {
-    for (let attempt = 0; attempt < 50; attempt++) {
+  async isUp(hasEnded: () => boolean): Promise<boolean> {
+    for (let attempt = 0; attempt < 50 && !hasEnded(); attempt++) {
       if (await this.failure("app.example.test") === "ok") return true;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }

@@ -29,6 +29,11 @@ export function scriptedAsk(script: DnsScript, clock?: Clock): Ask {
   return (_server, question, options) => ask(question, options.useTcp ? "tcp" : "udp", options.timeoutMs);
 }
 
+const NO_FILE = { path: "no file", read: () => Promise.resolve(undefined) };
+
+/** Options of a `DnsResolver` that knows no files of the system. */
+export const NO_FILES = { resolvConf: NO_FILE, hosts: NO_FILE } as const;
+
 /** A resolver with that script as its only name server, and no files of the system. */
 export function scriptedResolver(
   rules: readonly ScriptRule[] | DnsScript,
@@ -39,8 +44,7 @@ export function scriptedResolver(
     clock: options.clock,
     nameservers: [{ host: "127.0.0.53", port: 53 }],
     ask: scriptedAsk(script, options.waits ? options.clock : undefined),
-    resolvConfPath: "/nowhere/resolv.conf",
-    hostsPath: "/nowhere/hosts",
+    ...NO_FILES,
     ...(options.deadlineMs !== undefined && { deadlineMs: options.deadlineMs }),
   });
   return { resolver, script };

@@ -5,12 +5,17 @@ import type { Address } from "../../../src/core/address.ts";
 import type { Ask, AskFailure } from "../../../src/net/dns_query.ts";
 import { DnsResolver } from "../../../src/net/dns_resolver.ts";
 import type { Question, Resolved, Unresolved } from "../../../src/net/dns_types.ts";
+import { parseHosts } from "../../../src/net/hosts_file.ts";
+import { parseResolvConf } from "../../../src/net/resolv_conf.ts";
+import { WatchedFile } from "../../../src/net/watched_file.ts";
 import { DnsScript, readScript } from "../../support/dns_script.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
-import { scriptedAsk, scriptedResolver } from "../../support/scripted_dns.ts";
+import { NO_FILES, scriptedAsk, scriptedResolver } from "../../support/scripted_dns.ts";
 
 const APP: Question = { name: "app.example.test", type: "A" };
 const fixture = (name: string) => new URL(`../../cases/dns/${name}`, import.meta.url).pathname;
+
+const confFile = (name: string) => new WatchedFile(fixture(name), parseResolvConf);
 
 function found(end: Resolved | Unresolved): Resolved {
   if ("failure" in end) throw new Error(`${end.failure}: ${end.detail}`);
@@ -177,8 +182,8 @@ class Servers {
     return new DnsResolver({
       clock: this.clock,
       nameservers: this.behaviours.map((_, i) => ({ host: `10.0.0.${i + 1}`, port: 53 })),
-      resolvConfPath: conf === undefined ? "/nowhere" : fixture(conf),
-      hostsPath: "/nowhere",
+      ...NO_FILES,
+      ...(conf !== undefined && { resolvConf: confFile(conf) }),
       ask: (...args: Parameters<Ask>) => this.#ask(...args),
       ...rest,
     });
@@ -283,8 +288,7 @@ Deno.test("an abort ends the question with its reason", async () => {
   const resolver = new DnsResolver({
     clock,
     nameservers: [{ host: "10.0.0.1", port: 53 }],
-    resolvConfPath: "/nowhere",
-    hostsPath: "/nowhere",
+    ...NO_FILES,
     ask: () => {
       stop.abort("enough");
       return Promise.resolve({ failure: "timeout", detail: "cancelled" });
@@ -300,8 +304,8 @@ function searching(conf: string, rules: ConstructorParameters<typeof DnsScript>[
   const resolver = new DnsResolver({
     clock: new FakeClock(),
     nameservers: [{ host: "10.0.0.1", port: 53 }],
-    resolvConfPath: fixture(conf),
-    hostsPath: fixture("hosts"),
+    resolvConf: confFile(conf),
+    hosts: new WatchedFile(fixture("hosts"), parseHosts),
     ask: scriptedAsk(script),
   });
   const names = () => script.asked.map((one) => one.name);
