@@ -35,9 +35,8 @@ function textLine(event: TimedEvent, severity: Severity): string {
 
 /** What peers sent may hold anything; a log line stays one line and moves no cursor. */
 function oneLine(text: string): string {
-  // deno-lint-ignore no-control-regex
   return text.replace(
-    /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g,
+    /[\p{Cc}\u2028\u2029]/gu,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }

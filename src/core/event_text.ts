@@ -105,7 +105,7 @@ const SENTENCES: Sentences = {
       counted(event.listeners, "listener")
     }, ` +
     `${counted(event.upstreams, "upstream")}, ${counted(event.endpoints, "endpoint")}${
-      changesText(event.changes)
+      editText(event.changes)
     }`,
   plan_refused: (event) =>
     `Refused the config (${event.trigger}), what runs goes on: ${event.problems.join("; ")}`,
