@@ -42,6 +42,12 @@ export class NamedEndpoint implements AsyncDisposable {
     await this.#accepting;
   }
 
+  /** Stops listening, lets its sessions end by themselves, and waits for that. */
+  async retire(): Promise<void> {
+    this.#listener.close();
+    await this.#accepting;
+  }
+
   async #acceptAll(): Promise<void> {
     const serving: Promise<void>[] = [];
     for await (const conn of this.#listener) {
