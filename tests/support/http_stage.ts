@@ -106,10 +106,16 @@ export class HttpStage implements AsyncDisposable {
     return Array.from({ length: 8 }, (_, slot) => this.board.cells(slot).inFlight).reduce((a, b) => a + b, 0);
   }
 
-  /** Evidence so far as "outcome×count", in order, over all slots. */
+  /** Evidence so far as "outcome×count", in order, over all slots, equal neighbours together. */
   get evidence(): string[] {
     this.plane.reporter.flush();
-    return this.runs.map((run) => `${run.outcome}×${run.count}`);
+    const runs: { outcome: string; count: number }[] = [];
+    for (const { outcome, count } of this.runs) {
+      const last = runs.at(-1);
+      if (last?.outcome === outcome) last.count += count;
+      else runs.push({ outcome, count });
+    }
+    return runs.map((run) => `${run.outcome}×${run.count}`);
   }
 
   /** How often something happened that charges nobody. */
