@@ -92,6 +92,11 @@ export class DnsScript {
     this.#set.set(`${bare(name)} ${type}`, reply);
   }
 
+  /** What was set for that name and type is forgotten. */
+  unset(name: string, type: string): void {
+    this.#set.delete(`${bare(name)} ${type}`);
+  }
+
   /** How often a name and type was asked. */
   count(name: string, type: string): number {
     return this.asked.filter((one) => one.name === bare(name) && one.type === type).length;

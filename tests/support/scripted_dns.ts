@@ -12,21 +12,23 @@ export function scriptedAsk(script: DnsScript, clock?: Clock): Ask {
   const ask = async (
     question: { name: string; type: "A" | "AAAA" | "SRV" },
     transport: "udp" | "tcp",
-    timeoutMs: number,
+    { timeoutMs, signal }: Parameters<Ask>[2],
   ): Promise<Reply | AskFailure> => {
     const query = encodeQuery(question, { id: 7, edns: true })!;
     if (transport === "tcp" && script.refusesTcp) return { failure: "unreachable", detail: "ECONNREFUSED" };
     const bytes = script.answer(query, transport);
     if (bytes === undefined) {
-      await clock?.sleep(timeoutMs);
+      await clock?.sleep(timeoutMs, signal).catch(() => {}); // aborted: an end as any other
       return { failure: "timeout", detail: `no answer within ${timeoutMs} ms` };
     }
     const answer = decodeAnswer(bytes, query);
     if (answer === "not ours") throw new Error("The script answered something else");
     if ("malformed" in answer) return { failure: "malformed", detail: answer.malformed };
-    return answer.isTruncated ? await ask(question, "tcp", timeoutMs) : { answer, transport };
+    return answer.isTruncated
+      ? await ask(question, "tcp", { timeoutMs, useTcp: true })
+      : { answer, transport };
   };
-  return (_server, question, options) => ask(question, options.useTcp ? "tcp" : "udp", options.timeoutMs);
+  return (_server, question, options) => ask(question, options.useTcp ? "tcp" : "udp", options);
 }
 
 const NO_FILE = { path: "no file", read: () => Promise.resolve(undefined) };
