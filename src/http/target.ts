@@ -3,17 +3,30 @@
 
 import { SLASH } from "./chars.ts";
 import { isHost } from "./host.ts";
-import type { RequestHead } from "./request_head.ts";
 import { type Refusal, REFUSALS } from "./refusal.ts";
 import { ascii, isWord } from "./spans.ts";
 
-const SCHEMES = [ascii("http://"), ascii("https://")];
+const SCHEMES: readonly Uint8Array[] = [ascii("http://"), ascii("https://")];
 const STAR = 0x2a;
 const QUESTION = 0x3f;
 const AT = 0x40;
 
+/** The part of a request head that a target is read from and written to; see `RequestHead` for what each field means. */
+export interface TargetPlaces {
+  readonly bytes: Uint8Array;
+  readonly method: string;
+  readonly targetAt: number;
+  readonly targetEnd: number;
+  pathAt: number;
+  pathEnd: number;
+  pathLead: "" | "/" | "*";
+  isAbsolute: boolean;
+  authorityAt: number;
+  authorityEnd: number;
+}
+
 /** Fills the path and, for a URL, the authority of the head from its target. */
-export function readTarget(head: RequestHead): Refusal | undefined {
+export function readTarget(head: TargetPlaces): Refusal | undefined {
   const first = head.bytes[head.targetAt];
   head.pathAt = head.targetAt;
   head.pathEnd = head.targetEnd;
@@ -24,7 +37,7 @@ export function readTarget(head: RequestHead): Refusal | undefined {
   return readUrl(head);
 }
 
-function readUrl(head: RequestHead): Refusal | undefined {
+function readUrl(head: TargetPlaces): Refusal | undefined {
   const authorityAt = endOfScheme(head);
   if (authorityAt < 0) return REFUSALS.target;
   let end = authorityAt;
@@ -43,7 +56,7 @@ function readUrl(head: RequestHead): Refusal | undefined {
   return undefined;
 }
 
-function endOfScheme(head: RequestHead): number {
+function endOfScheme(head: TargetPlaces): number {
   for (const scheme of SCHEMES) {
     const end = head.targetAt + scheme.length;
     if (end <= head.targetEnd && isWord(head.bytes, head.targetAt, end, scheme)) return end;
