@@ -5,6 +5,7 @@ import { checkCommand } from "./check.ts";
 import { endpointCommand } from "./endpoint.ts";
 import { probeCommand } from "./probe.ts";
 import { initCommand, schemaCommand, versionCommand } from "./print.ts";
+import { resolveCommand } from "./resolve.ts";
 import { quickCommand, runCommand } from "./run.ts";
 import { statusCommand } from "./status.ts";
 import type { Io } from "./terminal.ts";
@@ -28,6 +29,7 @@ const COMMANDS: ReadonlyMap<string, Entry> = new Map<string, Entry>([
   ["schema", { run: schemaCommand, purpose: "print the JSON Schema of the config" }],
   ["init", { run: initCommand, purpose: "print a commented config to start from" }],
   ["probe", { run: probeCommand, purpose: "run the configured probe once, stage by stage" }],
+  ["resolve", { run: resolveCommand, purpose: "ask DNS as hale does, and show what it says" }],
   ["status", { run: statusCommand, purpose: "show what a running hale is doing" }],
   ["why", { run: whyCommand, purpose: "show why an endpoint is out, and what brings it back" }],
   ["endpoint", { run: endpointCommand, purpose: "take an endpoint out of rotation, or back in" }],
