@@ -1,11 +1,11 @@
 // `hale check`: every problem of a config, before anything runs; and what it would change.
 
-import { defaultPaths } from "../config/decode.ts";
 import { describeConfigDiff } from "../config/describe_diff.ts";
 import { renderProblem } from "../config/problem.ts";
-import { diskFiles, readConfig } from "../control/config_source.ts";
+import { readConfig } from "../control/config_source.ts";
 import { EXIT } from "../core/exit_code.ts";
 import type { Config } from "../core/plan.ts";
+import { chosenPaths } from "./config_paths.ts";
 import type { Io } from "./terminal.ts";
 import { CONFIG_HELP, CONFIG_OPTION, readArgs, type Usage } from "./usage.ts";
 
@@ -28,7 +28,8 @@ export async function checkCommand(args: readonly string[], io: Io): Promise<num
   const parsed = readArgs(args, OPTIONS, { usage: USAGE, io });
   if ("exitCode" in parsed) return parsed.exitCode;
   const { config: paths, diff } = parsed.values;
-  const next = await configOrProblems(paths ?? defaultPaths(diskFiles), io);
+  const chosen = chosenPaths(paths, io);
+  const next = chosen && await configOrProblems(chosen, io);
   const running = diff === undefined ? undefined : await configOrProblems(diff, io);
   if (next === undefined || (diff !== undefined && running === undefined)) return EXIT.problems;
   const { listeners, upstreams } = next;

@@ -1,9 +1,8 @@
 // `hale probe`: runs the configured probe once for the endpoints asked for, and shows each stage with its time. It
 // asks the endpoints themselves, not a running hale.
 
-import { defaultPaths } from "../config/decode.ts";
 import { renderProblem } from "../config/problem.ts";
-import { diskFiles, readConfig } from "../control/config_source.ts";
+import { readConfig } from "../control/config_source.ts";
 import { discoveryResolver } from "../control/discovery.ts";
 import { discover } from "../control/discovery_query.ts";
 import { probeOnce, probeTargetOf } from "../control/probe.ts";
@@ -14,6 +13,7 @@ import type { ActiveParams, Config, EndpointConfig, UpstreamConfig } from "../co
 import { dial } from "../net/dial.ts";
 import { HostResolver, type ResolverKind, resolverKindOf } from "../net/host_resolver.ts";
 import { SystemClock } from "../net/system_clock.ts";
+import { chosenPaths } from "./config_paths.ts";
 import type { Io } from "./terminal.ts";
 import { CONFIG_HELP, CONFIG_OPTION, readArgs, type Usage } from "./usage.ts";
 
@@ -32,7 +32,9 @@ type Probed = UpstreamConfig & { readonly activeHealth: ActiveParams };
 export async function probeCommand(args: readonly string[], io: Io): Promise<number> {
   const parsed = readArgs(args, CONFIG_OPTION, { usage: USAGE, io, positionals: [0, 1] });
   if ("exitCode" in parsed) return parsed.exitCode;
-  const { decoded } = await readConfig(parsed.values.config ?? defaultPaths(diskFiles));
+  const paths = chosenPaths(parsed.values.config, io);
+  if (paths === undefined) return EXIT.problems;
+  const { decoded } = await readConfig(paths);
   if ("problems" in decoded) {
     for (const problem of decoded.problems) io.err(`${renderProblem(problem)}\n`);
     return EXIT.problems;

@@ -1,13 +1,13 @@
 // `hale run`, `hale tcp` and `hale http`: the commands that serve.
 
-import { defaultPaths } from "../config/decode.ts";
 import { quickConfig } from "../config/quick.ts";
-import { type ConfigReading, diskFiles, readConfig } from "../control/config_source.ts";
+import { type ConfigReading, readConfig } from "../control/config_source.ts";
 import { LineWriter } from "../control/line_writer.ts";
 import { Program } from "../control/program.ts";
 import { EXIT } from "../core/exit_code.ts";
 import { SystemClock } from "../net/system_clock.ts";
 import { VERSION } from "../core/version.ts";
+import { chosenPaths } from "./config_paths.ts";
 import type { Io } from "./terminal.ts";
 import { CONFIG_HELP, CONFIG_OPTION, readArgs, type Usage } from "./usage.ts";
 
@@ -26,7 +26,8 @@ const RUN: Usage = {
 export async function runCommand(args: readonly string[], io: Io): Promise<number> {
   const parsed = readArgs(args, { ...CONFIG_OPTION, takeover: { type: "boolean" } }, { usage: RUN, io });
   if ("exitCode" in parsed) return parsed.exitCode;
-  const paths = parsed.values.config ?? defaultPaths(diskFiles);
+  const paths = chosenPaths(parsed.values.config, io);
+  if (paths === undefined) return EXIT.problems;
   return await serve(() => readConfig(paths), io, parsed.values.takeover === true);
 }
 

@@ -143,7 +143,8 @@ export class Reloader {
     this.#refused = refusal;
     if (!isNews && trigger !== "signal") return problems;
     this.#note(false, problems, "refused");
-    this.#ports.emit({ kind: "plan_refused", trigger, problems: lines });
+    // At the start nothing runs that could go on: whoever starts hale prints the problems.
+    if (trigger !== "start") this.#ports.emit({ kind: "plan_refused", trigger, problems: lines });
     return problems;
   }
 
