@@ -8,11 +8,20 @@ import { DnsResolver } from "../../src/net/dns_resolver.ts";
 import type { Resolved, Unresolved } from "../../src/net/dns_types.ts";
 import { parseResolvConf } from "../../src/net/resolv_conf.ts";
 import { WatchedFile } from "../../src/net/watched_file.ts";
+import { HostResolver, resolverKindOf } from "../../src/net/host_resolver.ts";
+import { SystemResolver } from "../../src/net/system_resolver.ts";
 import { SystemClock } from "../../src/net/system_clock.ts";
 import { readScript, type ScriptRule } from "../support/dns_script.ts";
 import { NO_FILES } from "../support/scripted_dns.ts";
 import { NameServer } from "../support/name_server.ts";
 
+const SERVICE = "_http._tcp.app.example.test";
+const SERVICE_RECORD = {
+  name: SERVICE,
+  type: "SRV",
+  ttl: 1,
+  data: { priority: 1, weight: 1, port: 80, target: "N1.example.test." },
+};
 const APP = { name: "app.example.test", type: "A" } as const;
 
 function resolverAt(address: Address, deadlineMs = 10_000): DnsResolver {
@@ -176,4 +185,48 @@ Deno.test("a changed resolv.conf is read again; public servers are asked only wi
   await Deno.remove(path);
   await resolver.resolve(APP);
   assert.deepEqual(asked, ["10.0.0.1", "10.0.0.22", "10.0.0.3", "127.0.0.1", "8.8.8.8", "8.8.4.4"]);
+});
+
+Deno.test("the runtime's own resolver stands behind the same type", async () => {
+  const server = NameServer.start([
+    { match: { name: "down.example.test", type: "A" }, reply: { rcode: "SERVFAIL" } },
+    { match: { name: SERVICE, type: "SRV" }, reply: { answer: [SERVICE_RECORD] } },
+  ]);
+  server.setA(APP.name, ["127.0.0.11", "127.0.0.12"]);
+  const { host: ipAddr, port } = server.address;
+  const resolver = new SystemResolver({
+    resolveDns: (name, type, { signal }) =>
+      Deno.resolveDns(name, type as "A", { signal, nameServer: { ipAddr, port } }),
+  });
+  assert.deepEqual(addressesOf(await resolver.resolve({ ...APP, name: `${APP.name}.` })), [
+    "127.0.0.11",
+    "127.0.0.12",
+  ]);
+  const service = await resolver.resolve({ name: `${SERVICE}.`, type: "SRV" });
+  assert.ok("services" in service);
+  assert.deepEqual(service.services.map(({ target }) => target), ["n1.example.test"]);
+  // It can not tell these apart.
+  for (const name of ["down.example.test.", "nobody.example.test."]) {
+    assert.match(String(addressesOf(await resolver.resolve({ name, type: "A" }))), /^nxdomain: /);
+  }
+  await server.close();
+});
+
+Deno.test("the resolver is the stub where the file is, unless the config says otherwise", async () => {
+  const path = await Deno.makeTempFile();
+  assert.equal(resolverKindOf("auto", path), "stub");
+  await Deno.remove(path);
+  assert.equal(resolverKindOf("auto", path), "system");
+  assert.equal(resolverKindOf("stub", path), "stub");
+  assert.equal(resolverKindOf("system", path), "system");
+});
+
+Deno.test("host names are dialled by the cache, whatever the kind", async () => {
+  const hosts = new HostResolver(new SystemClock());
+  for (const kind of ["stub", "stub"] as const) {
+    hosts.use(kind);
+    const found = await hosts.resolve("localhost");
+    assert.ok("addresses" in found);
+    assert.ok(found.addresses.includes("127.0.0.1"));
+  }
 });
