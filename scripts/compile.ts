@@ -6,14 +6,7 @@
 //   new Worker(new URL("../data/worker.ts", import.meta.url), { type: "module" })
 
 import { parseArgs } from "node:util";
-
-/** What the executable may do: sockets, reading files, and two names that the YAML parser looks at. No prompts. */
-const PERMISSIONS = [
-  "--allow-net",
-  "--allow-read",
-  "--allow-env=LOG_TOKENS,LOG_STREAM",
-  "--no-prompt",
-] as const;
+import { permissionsFor } from "./permissions.ts";
 
 /** `reusePort` needs unstable-net. The code cache would be a file of predictable name in the temp folder. */
 const BUILD = ["--bundle", "--unstable-net", "--no-code-cache"] as const;
@@ -50,7 +43,16 @@ function run(
 
 function compile(output: string, target: string | undefined): void {
   const targetArgs = target === undefined ? [] : ["--target", target];
-  const args = ["compile", "--quiet", ...PERMISSIONS, ...BUILD, ...targetArgs, "--output", output, "main.ts"];
+  const args = [
+    "compile",
+    "--quiet",
+    ...permissionsFor(Deno.version.deno),
+    ...BUILD,
+    ...targetArgs,
+    "--output",
+    output,
+    "main.ts",
+  ];
   const code = run(Deno.execPath(), args, { clearEnv: false, mayBeSilent: true });
   if (code !== 0) fail(`deno ${Deno.version.deno} could not compile (exit ${code})`);
 }

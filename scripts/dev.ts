@@ -2,6 +2,8 @@
 // file changes (config edits need none). An endpoint that was killed comes back after a while, so that one sees it
 // leave and return. Ends on Ctrl-C, or when hale ends by itself.
 
+import { permissionsFor } from "./permissions.ts";
+
 const ENDPOINTS = [
   { name: "one", http: 8101, tcp: 8201 },
   { name: "two", http: 8102, tcp: 8202 },
@@ -24,9 +26,8 @@ class Dev {
   #ending = false;
 
   start(script: string, ...args: string[]): Deno.ChildProcess {
-    const permissions = ["--allow-net", "--allow-read", "--allow-env=LOG_TOKENS,LOG_STREAM"];
     const child = new Deno.Command(Deno.execPath(), {
-      args: ["run", "--quiet", "--no-prompt", ...permissions, script, ...args],
+      args: ["run", "--quiet", ...permissionsFor(Deno.version.deno), script, ...args],
       stdin: "null",
     }).spawn();
     this.#children.add(child);

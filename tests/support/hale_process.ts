@@ -2,6 +2,7 @@
 // stopped by signals. HALE_BIN names the executable; without it the source runs under the deno that runs the test.
 // Nothing outlives a test: `using`-style disposal kills what is left and removes the temporary folder.
 
+import { permissionsFor } from "../../scripts/permissions.ts";
 import { bufferedLines } from "./lines.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -34,14 +35,7 @@ function command(args: readonly string[], { descriptors, cwd }: ProcessOptions):
 function commandLine(args: readonly string[]): readonly string[] {
   const binary = Deno.env.get("HALE_BIN");
   if (binary !== undefined && binary !== "") return [binary, ...args];
-  const deno = [
-    "run",
-    "--quiet",
-    "--no-prompt",
-    "--allow-net",
-    "--allow-read",
-    "--allow-env=LOG_TOKENS,LOG_STREAM",
-  ];
+  const deno = ["run", "--quiet", ...permissionsFor(Deno.version.deno)];
   const main = new URL("main.ts", ROOT).pathname;
   return [Deno.execPath(), ...deno, main, ...args];
 }
