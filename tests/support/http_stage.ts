@@ -139,6 +139,7 @@ export class HttpStage implements AsyncDisposable {
     const ticking = setInterval(() => this.plane.tick(), 5);
     await this.plane.close();
     clearInterval(ticking);
+    this.plane.tick(); // for what was noted last
   }
 }
 
