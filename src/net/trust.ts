@@ -15,10 +15,9 @@ const STORE_VARIABLE = "DENO_TLS_CA_STORE";
 export type Trust = { readonly state: "exclusive" } | { readonly state: "added"; readonly reason: string };
 
 /**
- * Empties the runtime's own root store for the whole process, workers included. Call it once, before anything uses
- * TLS. It needs `--allow-env=DENO_TLS_CA_STORE`, and on Deno 2.7 and later `--allow-sys` to read the public roots.
- * Says "added" when it came too late or may not; it never guesses: a store that is still unread refuses an unknown
- * name, one that was read no longer looks.
+ * Empties the runtime's own root store for the whole process, workers included. Call it before anything uses TLS;
+ * calling it again does no harm. It needs `--allow-env=DENO_TLS_CA_STORE`, and on Deno 2.7 and later `--allow-sys` to
+ * read the public roots. Says "added" when it came too late or may not.
  */
 export function emptyRuntimeTrust(): Trust {
   const permission = Deno.permissions.querySync({ name: "env", variable: STORE_VARIABLE });
@@ -27,13 +26,29 @@ export function emptyRuntimeTrust(): Trust {
   }
   const roots = publicRoots();
   if (!Array.isArray(roots)) return { state: "added", reason: roots.problem };
-  Deno.env.set(STORE_VARIABLE, "hale-asks-whether-this-is-read");
-  const isUnread = !canMakeHttpClient();
+  // Already empty: the store can only have been read as such.
+  if (Deno.env.get(STORE_VARIABLE) !== "" && wasStoreRead()) {
+    return { state: "added", reason: "TLS was used before the store could be emptied" };
+  }
   Deno.env.set(STORE_VARIABLE, "");
-  if (!isUnread) return { state: "added", reason: "TLS was used before the store could be emptied" };
   // Reads the empty store now, so that no later change of the environment fills it.
   if (!canMakeHttpClient()) return { state: "added", reason: "The runtime refuses an empty root store" };
   return { state: "exclusive" };
+}
+
+/**
+ * Whether it is too late. A store that is still unread refuses a name it does not know; one that was read no longer
+ * looks. Under `deno run` downloads of packages may have read it. In an executable nothing runs before us, and there
+ * the question may not even be asked: a refusal would be kept for good.
+ */
+function wasStoreRead(): boolean {
+  if (Deno.build.standalone) return false;
+  const before = Deno.env.get(STORE_VARIABLE);
+  Deno.env.set(STORE_VARIABLE, "hale-asks-whether-this-is-read");
+  const wasRead = canMakeHttpClient();
+  if (before === undefined) Deno.env.delete(STORE_VARIABLE);
+  else Deno.env.set(STORE_VARIABLE, before);
+  return wasRead;
 }
 
 /** Making an HTTP client reads the root store without using the network. */

@@ -220,6 +220,14 @@ Deno.test("a bundle stands instead of the runtime's own roots, in workers too", 
   ]);
 });
 
+Deno.test("emptying the runtime's roots twice is as good as once", async () => {
+  const lines = await trustLines(["twice"], ["-A"]);
+  assert.deepEqual(lines.slice(0, 2), [
+    "trust exclusive",
+    "main ca2 good: certificate was issued by an unknown authority",
+  ]);
+});
+
 Deno.test("left alone, the runtime would believe its own roots beside the bundle", async () => {
   const lines = await trustLines(["leave"], ["-A"]);
   assert.equal(lines[0], "trust untouched");

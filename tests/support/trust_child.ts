@@ -1,5 +1,5 @@
 // Run as a process of its own: whom does TLS believe? The first argument: "empty" the runtime's store, "leave" it, or
-// empty it too "late", after TLS was used. Prints one line per dial, in the main thread and then in a worker.
+// empty it "twice", or too "late", after TLS was used. Prints one line per dial, in the main thread and then in a worker.
 
 import { dial } from "../../src/net/dial.ts";
 import { SystemClock } from "../../src/net/system_clock.ts";
@@ -39,6 +39,7 @@ async function sayAll(where: string): Promise<string[]> {
 function prepareTrust(how: string): string {
   if (how === "leave") return "untouched";
   if (how === "late") Deno.createHttpClient({}).close();
+  if (how === "twice") emptyRuntimeTrust();
   const trust = emptyRuntimeTrust();
   return trust.state === "added" ? `added: ${trust.reason}` : trust.state;
 }
