@@ -180,7 +180,7 @@ export class Exchange {
   /** The whole answer came before the upload ended (W9): the endpoint gets the rest, if it goes on reading. */
   async #finishUpload(): Promise<void> {
     const { keepsClient, keepsEndpoint } = this.#download;
-    if (!keepsClient || !keepsEndpoint) return;
+    if (!keepsClient || !keepsEndpoint || this.#upload.isDead) return;
     this.#course.waiting = "upload";
     await this.#upload.finished;
   }

@@ -92,6 +92,11 @@ export class Upload {
     return page;
   }
 
+  /** Whether the endpoint takes no more of the body. */
+  get isDead(): boolean {
+    return this.#course.uploading === "dead";
+  }
+
   /** Passes the rest of the body on; drops it once the endpoint takes no more; ends with the attempt. */
   async #pump(): Promise<void> {
     const course = this.#course;
@@ -108,7 +113,8 @@ export class Upload {
       if (body.refusal !== undefined) return course.stop("client_garbage");
       if (course.uploading !== "dead") await this.#pass(wire);
       wire.from = body.next;
-      if (course.isOver) return;
+      // The answer is through, and the endpoint takes no more: nothing is left to be done for it.
+      if (course.isOver || (course.waiting === "upload" && this.isDead)) return;
     }
     if (course.uploading !== "dead") course.uploading = "done";
     watch.set(course.options.readMs);
