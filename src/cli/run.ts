@@ -1,7 +1,7 @@
 // `hale run`, `hale tcp` and `hale http`: the commands that serve.
 
 import { quickConfig } from "../config/quick.ts";
-import { type ConfigReading, readConfig } from "../control/config_source.ts";
+import { ConfigReader, type ConfigReading } from "../control/config_source.ts";
 import { LineWriter } from "../control/line_writer.ts";
 import { Program } from "../control/program.ts";
 import { EXIT } from "../core/exit_code.ts";
@@ -28,7 +28,8 @@ export async function runCommand(args: readonly string[], io: Io): Promise<numbe
   if ("exitCode" in parsed) return parsed.exitCode;
   const paths = chosenPaths(parsed.values.config, io);
   if (paths === undefined) return EXIT.problems;
-  return await serve(() => readConfig(paths), io, parsed.values.takeover === true);
+  const reader = new ConfigReader(paths);
+  return await serve(() => reader.read(), io, parsed.values.takeover === true);
 }
 
 /** The usage of `hale tcp` or `hale http`. */

@@ -1,5 +1,6 @@
 // Reading the config from disk: the real files behind the config room's port, and the hash by which "nothing changed" is
-// known. What a config means is the config room's business; when to read is the reloader's.
+// known. What a config means is the config room's business; when to read is the reloader's. A large config takes a good
+// part of a second to decode, and the poll reads every few seconds: what has not changed is not decoded again.
 
 import { dirname, join, normalize } from "node:path";
 import type { ConfigFiles, FileFailure } from "../config/files.ts";
@@ -13,9 +14,76 @@ export interface ConfigReading {
 }
 
 /** Reads, decodes and checks everything the paths name. */
-export async function readConfig(paths: readonly string[]): Promise<ConfigReading> {
-  const decoded = decode(paths, diskFiles);
-  return { decoded, hash: await hashOf(decoded.digestInput) };
+export function readConfig(paths: readonly string[]): Promise<ConfigReading> {
+  return new ConfigReader(paths).read();
+}
+
+/** Reads one config again and again. While every file and folder is as it was, `read` gives the same reading. */
+export class ConfigReader {
+  readonly #paths: readonly string[];
+  readonly #files: ConfigFiles;
+  #last: { readonly seen: SeenFiles; readonly reading: ConfigReading } | undefined;
+
+  /** `files` stand in for the disk in tests. */
+  constructor(paths: readonly string[], files: ConfigFiles = diskFiles) {
+    this.#paths = paths;
+    this.#files = files;
+  }
+
+  /** What the paths name now, decoded and checked. */
+  async read(): Promise<ConfigReading> {
+    if (this.#last?.seen.isAsBefore) return this.#last.reading;
+    const seen = new SeenFiles(this.#files);
+    const decoded = decode(this.#paths, seen);
+    const reading = { decoded, hash: await hashOf(decoded.digestInput) };
+    this.#last = { seen, reading };
+    return reading;
+  }
+}
+
+/** Files that remember what they were asked and what they answered. */
+class SeenFiles implements ConfigFiles {
+  readonly #files: ConfigFiles;
+  readonly #answers: { readonly ask: () => unknown; readonly answer: unknown }[] = [];
+
+  constructor(files: ConfigFiles) {
+    this.#files = files;
+  }
+
+  /** Whether every answer would be the same today: then so is what was made of them. */
+  get isAsBefore(): boolean {
+    return this.#answers.every(({ ask, answer }) => isEqual(ask(), answer));
+  }
+
+  read(path: string): ReturnType<ConfigFiles["read"]> {
+    return this.#note(() => this.#files.read(path));
+  }
+
+  list(folder: string): ReturnType<ConfigFiles["list"]> {
+    return this.#note(() => this.#files.list(folder));
+  }
+
+  isFolder(path: string): boolean {
+    return this.#note(() => this.#files.isFolder(path));
+  }
+
+  resolve(base: string, relative: string): string {
+    return this.#files.resolve(base, relative);
+  }
+
+  #note<T>(ask: () => T): T {
+    const answer = ask();
+    this.#answers.push({ ask, answer });
+    return answer;
+  }
+}
+
+/** Contents, names, failures and claims by value. */
+function isEqual(one: unknown, other: unknown): boolean {
+  if (one instanceof Uint8Array && other instanceof Uint8Array) {
+    return one.length === other.length && one.every((byte, at) => byte === other[at]);
+  }
+  return one === other || (typeof one === "object" && JSON.stringify(one) === JSON.stringify(other));
 }
 
 async function hashOf(text: string): Promise<string> {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { FolderWatch } from "../../src/control/folder_watch.ts";
-import { readConfig } from "../../src/control/config_source.ts";
+import { ConfigReader, readConfig } from "../../src/control/config_source.ts";
 import { Reloader } from "../../src/control/reloader.ts";
 import { SystemClock } from "../../src/net/system_clock.ts";
 import { until } from "../support/named_endpoint.ts";
@@ -23,14 +23,16 @@ class Setup implements AsyncDisposable {
     onFailure: (path, message) => assert.fail(`${path}: ${message}`),
   });
   readonly #reloader: Reloader;
+  readonly #reader: ConfigReader;
   #running: Promise<void> | undefined;
 
   constructor(paths: (folder: string) => readonly string[]) {
     const clock = new SystemClock();
+    this.#reader = new ConfigReader(paths(this.folder));
     this.#reloader = new Reloader({
       clock,
       emit: (event) => void (event.kind === "plan_refused" && this.refusals++),
-      read: () => readConfig(paths(this.folder)),
+      read: () => this.#reader.read(),
       apply: (next) => {
         this.applied.push(next.listeners.at(-1)!.address.port);
         return Promise.resolve([]);
