@@ -63,7 +63,7 @@ export interface DialFailure {
   readonly detail: string;
 }
 
-/** Opens a connection. Does not reject; nothing it opened is left behind when it fails. */
+/** Opens a connection. Does not reject; what it opened is closed when it fails, save handshakes (see `handshakes`). */
 export function dial(target: DialTarget, options: DialOptions): Promise<Dialed | DialFailure> {
   const isPlainLiteral = target.tls === undefined && isIpLiteral(target.host);
   return isPlainLiteral ? dialPlainLiteral(target, options) : dialInStages(target, options);
