@@ -10,24 +10,29 @@ import { TimerWheel } from "../core/wheel.ts";
 import { createHttpTools, type HttpTools } from "../http/tools.ts";
 import { AcceptLoop } from "../net/accept_loop.ts";
 import { bind, bindMessage } from "../net/listen.ts";
+import { codeOf } from "../net/socket_errors.ts";
 import { AdminConnection } from "./admin_connection.ts";
 
 /** Most admin clients at a time. */
 const MAX_CONNECTIONS = 128;
 const TICK_MS = 100;
+/** How often an address that another hale still has is tried again, milliseconds. */
+const RETRY_MS = 500;
 
 /** What the server needs. */
 export interface AdminServerPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly emit: Emit;
+  /** At the start another hale may still have the address: wait for it instead of refusing (S2). */
+  readonly takeover?: boolean;
   /** The app's ports but for what the config says. */
   readonly app: Omit<AdminPorts, "address" | "token" | "allowedHosts">;
 }
 
 interface Bound {
   readonly address: Address;
-  readonly loop: AcceptLoop<Deno.TcpConn | Deno.TlsConn>;
+  readonly loop: AcceptLoop<AcceptedConn>;
   app: AdminApp;
 }
 
@@ -40,9 +45,13 @@ export class AdminServer {
   #bound: Bound | undefined;
   #prepared: Bound | undefined;
   #ticking: ReturnType<typeof setInterval> | undefined;
+  /** Tries to bind what another hale still has. */
+  #retrying: ReturnType<typeof setInterval> | undefined;
+  #mayWait: boolean;
 
   constructor(ports: AdminServerPorts) {
     this.#ports = ports;
+    this.#mayWait = ports.takeover === true;
     this.#wheel = new TimerWheel(ports.clock.now(), { tickMs: TICK_MS });
     this.#tools = createHttpTools({ wheel: this.#wheel, clock: ports.clock, random: ports.random });
   }
@@ -59,6 +68,7 @@ export class AdminServer {
       this.#prepared = this.#bind(config);
       return undefined;
     } catch (error) {
+      if (this.#mayWait && codeOf(error) === "EADDRINUSE") return undefined;
       return `Admin can not listen on ${formatAddress(config.address)}: ${bindMessage(error)}`;
     }
   }
@@ -110,18 +120,30 @@ export class AdminServer {
     const old = this.#bound;
     this.#bound = this.#prepared;
     this.#prepared = undefined;
+    clearInterval(this.#retrying);
     if (this.#bound !== undefined) this.#start(this.#bound);
+    else if (config !== undefined) this.#wait(config);
     old?.app.close();
     await old?.loop.close();
   }
 
+  /** The other hale ends sometime; until then it is the one that answers. */
+  #wait(config: AdminConfig): void {
+    this.#ports.emit({ kind: "admin_waiting", address: formatAddress(config.address) });
+    this.#retrying = setInterval(() => {
+      if (this.#prepared !== undefined) return; // An edit is about to decide.
+      if (this.prepare(config) === undefined && this.#prepared !== undefined) void this.take(config);
+    }, RETRY_MS);
+  }
+
   #start(bound: Bound): void {
+    this.#mayWait = false;
     this.#ticking ??= setInterval(() => this.#wheel.advance(this.#ports.clock.now()), TICK_MS);
     bound.loop.start();
     this.#ports.emit({ kind: "admin_listening", address: formatAddress(bound.address) });
   }
 
-  #serve(conn: Deno.TcpConn | Deno.TlsConn, bound: Bound): void {
+  #serve(conn: AcceptedConn, bound: Bound): void {
     const connection = new AdminConnection(conn, {
       tools: this.#tools,
       fetch: (request) => bound.app.fetch(request),
@@ -134,6 +156,7 @@ export class AdminServer {
 
   /** Ends everything: no new clients, streams end, what is under way is cut after a moment. */
   async close(): Promise<void> {
+    clearInterval(this.#retrying);
     await this.abandon();
     this.#bound?.app.close();
     await this.#bound?.loop.close();

@@ -49,6 +49,8 @@ export class Program {
   readonly #events: EventRing;
   readonly #admin: AdminServer;
   readonly #tasks: TaskGroup;
+  /** Ends with the wish to stop: what drains takes no edits. */
+  readonly #reloading: TaskGroup;
   readonly #trust = emptyRuntimeTrust();
   #phase: Phase = "starting";
   readonly #hurry = new AbortController();
@@ -91,18 +93,19 @@ export class Program {
       phase: () => this.#phase,
     });
     this.#admin = this.#createAdmin();
-    this.#tasks = new TaskGroup((error) =>
-      emit({ kind: "loop_error", thread: "main", message: messageOf(error) })
-    );
+    const tell = (error: unknown) => emit({ kind: "loop_error", thread: "main", message: messageOf(error) });
+    this.#tasks = new TaskGroup(tell);
+    this.#reloading = new TaskGroup(tell);
   }
 
   #createAdmin(): AdminServer {
-    const { clock, random } = this.#options;
+    const { clock, random, takeover } = this.#options;
     const emit = (event: HaleEvent) => this.#emit(event);
     return new AdminServer({
       clock,
       random,
       emit,
+      takeover,
       app: {
         view: async () => viewOf(await this.#state.fresh()),
         readiness: () => readinessOf(this.#state.state()),
@@ -158,20 +161,27 @@ export class Program {
 
   /** Runs from the first config to the end. Gives the exit code (S1, X). */
   async run(): Promise<number> {
-    const problems = await this.#reloader.take(await this.#options.read(), "start");
-    if (problems.length > 0) return await this.#refuseToStart();
     const signals = new StopSignals(this.#options.clock, {
       stop: (reason) => this.#stopping.resolve(reason),
       hurry: () => this.#hurry.abort(),
       reload: () => this.#reloader.ask(),
     });
+    try {
+      return await this.#live();
+    } finally {
+      signals.close();
+    }
+  }
+
+  async #live(): Promise<number> {
+    const problems = await this.#reloader.take(await this.#options.read(), "start");
+    if (problems.length > 0) return await this.#refuseToStart();
     this.#phase = "running";
     this.#tellStarted();
-    this.#tasks.spawn((signal) => this.#reloader.run(signal));
+    this.#reloading.spawn((signal) => this.#reloader.run(signal));
     this.#tasks.spawn((signal) => this.#state.run(signal));
     const reason = await this.#stopping.promise;
     const code = await this.#drain(reason);
-    signals.close();
     await this.#close();
     return code;
   }
@@ -191,6 +201,7 @@ export class Program {
 
   async #drain(reason: string): Promise<number> {
     this.#phase = "draining";
+    this.#reloading.abort();
     const { clock } = this.#options;
     const config = this.#supervisor.config!.drain;
     const began = clock.now();
@@ -214,6 +225,6 @@ export class Program {
     this.#watch.close();
     await this.#admin.close();
     await this.#supervisor.terminate();
-    await this.#tasks.join();
+    await Promise.all([this.#tasks.join(), this.#reloading.join()]);
   }
 }

@@ -105,6 +105,7 @@ export class Reloader {
     this.#asked = false;
     this.#noticedAt = undefined;
     const reading = await this.#ports.read();
+    if (signal.aborted) return;
     if (trigger === "signal" || "config" in reading.decoded || reading.hash === this.#refused?.hash) {
       await this.take(reading, trigger);
       return;

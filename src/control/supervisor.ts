@@ -68,6 +68,10 @@ export class Supervisor {
   #plan: Plan | undefined;
   #generation = 0;
   #revision = 0;
+  /** Discovery has said something that the plan does not have yet. */
+  #isStale = false;
+  /** The listeners close for good: no plan may open them again. */
+  #isClosing = false;
 
   constructor(ports: SupervisorPorts) {
     this.#ports = ports;
@@ -128,15 +132,19 @@ export class Supervisor {
   }
 
   async #apply(config: Config, origin: ConfigOrigin): Promise<readonly string[]> {
+    if (this.#isClosing) return ["hale is stopping"];
     const change = listenerChange(
       config.listeners,
       this.#plan?.listeners ?? [],
       (address) => this.#probeBind(address),
     );
     if (change.problems.length > 0) return change.problems;
-    await this.workers.resize(this.#workerCount(config));
+    const workers = this.workers.count;
+    const wanted = this.#workerCount(config);
+    await this.workers.resize(Math.max(workers, wanted));
     const failure = await this.workers.prepare(change.added);
     if (failure !== undefined) {
+      await this.workers.resize(workers);
       return [`Listener "${failure.listener}" can not listen on ${failure.address}: ${failure.message}`];
     }
     this.#tellListeners(change.listeners);
@@ -146,6 +154,7 @@ export class Supervisor {
     await this.discovery.respawn(config);
     this.#forgetSets(config);
     await this.#publish(change.listeners);
+    await this.workers.resize(wanted);
     this.#tellTaken(origin, changes);
     return [];
   }
@@ -164,6 +173,7 @@ export class Supervisor {
 
   /** The swap: new slots first, then the workers, then what was left behind, so that no pick falls between two plans. */
   async #publish(listeners: readonly Listener[]): Promise<void> {
+    this.#isStale = false;
     const config = this.#config!;
     const sets = config.upstreams.map((upstream) => ({
       name: upstream.name,
@@ -217,11 +227,18 @@ export class Supervisor {
     for (const name of this.#discovered.keys()) if (!discovering.has(name)) this.#discovered.delete(name);
   }
 
-  /** DNS has another set for an upstream: the same generation with other endpoints. */
+  /**
+   * DNS has another set for an upstream: the same generation with other endpoints. What many upstreams hear while a plan
+   * is on its way goes into one further plan.
+   */
   #discoveryUpdate(upstream: string, endpoints: readonly EndpointConfig[]): void {
     this.#discovered.set(upstream, endpoints);
+    if (this.#isStale) return;
+    this.#isStale = true;
     void this.#serial.run(async () => {
-      if (this.#plan !== undefined) await this.#publish(this.#plan.listeners);
+      if (this.#isStale && this.#plan !== undefined && !this.#isClosing) {
+        await this.#publish(this.#plan.listeners);
+      }
     });
   }
 
@@ -251,14 +268,15 @@ export class Supervisor {
 
   /** A discovered endpoint does not take connections: perhaps DNS knows better by now (D10). */
   #hurry(slot: number): void {
-    const upstream = this.#plan?.upstreams.find((each) =>
-      each.endpoints.some((endpoint) => endpoint.slot === slot)
+    const upstream = this.#plan?.upstreams.find(({ discovery, endpoints }) =>
+      discovery !== undefined && endpoints.some((endpoint) => endpoint.slot === slot)
     );
     if (upstream !== undefined) this.discovery.hurry(upstream.name);
   }
 
-  /** Closes the listeners, then ends probes and discovery (S1). */
+  /** Closes the listeners for good, then ends probes and discovery (S1). */
   async closeListeners(): Promise<void> {
+    this.#isClosing = true;
     await this.#serial.idle();
     await this.workers.drain();
     await Promise.all([this.probes.abortAll(), this.discovery.abortAll()]);

@@ -59,6 +59,8 @@ export class Workers {
   #plan: Plan | undefined;
   #slots = 0;
   #restarts = 0;
+  /** Listeners are closed for good: a worker that dies gets no successor that would open them again. */
+  #isDraining = false;
 
   constructor(board: Board, options: {
     spawn: SpawnWorker;
@@ -134,6 +136,7 @@ export class Workers {
     const now = this.#clock.now();
     this.#deaths = [...this.#deaths.filter((at) => now - at < DEATH_WINDOW_MS), now];
     this.#notices.died(number, reason, this.#deaths.length);
+    if (this.#isDraining) return;
     if (this.#deaths.length > MOST_DEATHS) return this.#notices.hopeless(reason);
     member.link = this.#start(number, member);
   }
@@ -212,6 +215,7 @@ export class Workers {
 
   /** All workers stop accepting; resolves when their listeners are closed. */
   async drain(): Promise<void> {
+    this.#isDraining = true;
     await this.#askAll(() => ({ type: "drain" }));
   }
 

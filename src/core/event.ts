@@ -165,6 +165,8 @@ export type PlanEvent =
 export type ProcessEvent =
   | { readonly kind: "started"; readonly version: string; readonly workers: number; readonly pid: number }
   | { readonly kind: "admin_listening"; readonly address: string }
+  /** Started beside another hale, which still has the admin address. */
+  | { readonly kind: "admin_waiting"; readonly address: string }
   | { readonly kind: "worker_started"; readonly worker: number }
   | {
     readonly kind: "worker_died";

@@ -34,6 +34,7 @@ const SEVERITIES: Readonly<Record<EventKind, Severity>> = {
   watch_failed: "warning",
   started: "info",
   admin_listening: "info",
+  admin_waiting: "info",
   worker_started: "debug",
   worker_died: "error",
   loop_error: "error",
@@ -117,6 +118,7 @@ const SENTENCES: Sentences = {
     `hale ${event.version} is ready: ${event.workers} ${
       event.workers === 1 ? "worker" : "workers"
     }, process ${event.pid}`,
+  admin_waiting: (event) => `Admin will listen on ${event.address} once the hale before has let go of it`,
   admin_listening: (event) => `Admin listens on http://${event.address}/`,
   worker_started: (event) => `Started worker ${event.worker}`,
   worker_died: (event) =>

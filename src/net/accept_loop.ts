@@ -15,14 +15,19 @@ const MOST_LOST = 100;
 /** The kernel's queue counts as empty after this long without a connection; in any case we stop after `most`. */
 const QUEUE_MS = { quiet: 10, most: 250 };
 
+/** A connection as the loop sees it. */
+export interface Closable {
+  close(): void;
+}
+
 /** A bound socket as the loop sees it. */
-export interface ConnSource<C> {
+export interface ConnSource<C extends Closable> {
   accept(): Promise<C>;
   close(): void;
 }
 
 /** What the loop needs from its owner. */
-export interface LoopOwner<C> {
+export interface LoopOwner<C extends Closable> {
   readonly clock: Clock;
   /** Whether there is no room for a further connection now. */
   isFull(): boolean;
@@ -35,7 +40,7 @@ export interface LoopOwner<C> {
 }
 
 /** The accept loop of one address. */
-export class AcceptLoop<C> {
+export class AcceptLoop<C extends Closable> {
   readonly #source: ConnSource<C>;
   readonly #owner: LoopOwner<C>;
   #acceptedAt: number;
@@ -74,7 +79,10 @@ export class AcceptLoop<C> {
     this.#lost = 0;
     if (this.#troubleMs > 0) this.#calm();
     // Another worker may have taken the last permit meanwhile: then this client waits, and so do those behind it.
-    while (!this.#owner.takePermit()) await this.#owner.clock.sleep(FULL_MS);
+    while (!this.#owner.takePermit()) {
+      if (this.#closed) return conn.close();
+      await this.#owner.clock.sleep(FULL_MS);
+    }
     this.#owner.admit(conn);
   }
 

@@ -147,6 +147,10 @@ const SENTENCES: {
     { kind: "admin_listening", address: "127.0.0.1:9900" },
     "Admin listens on http://127.0.0.1:9900/",
   ],
+  admin_waiting: [
+    { kind: "admin_waiting", address: "127.0.0.1:9900" },
+    "Admin will listen on 127.0.0.1:9900 once the hale before has let go of it",
+  ],
   worker_started: [{ kind: "worker_started", worker: 1 }, "Started worker 1"],
   worker_died: [
     { kind: "worker_died", worker: 1, message: "out of memory", deathsInMinute: 2 },

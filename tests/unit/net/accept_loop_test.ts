@@ -3,19 +3,31 @@ import { AcceptLoop, type ConnSource, type LoopOwner } from "../../../src/net/ac
 import { FakeClock } from "../../support/fake_clock.ts";
 import { coded } from "../../support/memory_duplex.ts";
 
+class FakeConn {
+  isClosed = false;
+
+  constructor(readonly id: number) {}
+
+  close(): void {
+    this.isClosed = true;
+  }
+}
+
 /** A socket whose accepts a test answers one by one. */
-class ScriptedSource implements ConnSource<number> {
-  #pending: PromiseWithResolvers<number> | undefined;
+class ScriptedSource implements ConnSource<FakeConn> {
+  #pending: PromiseWithResolvers<FakeConn> | undefined;
   accepts = 0;
 
-  accept(): Promise<number> {
+  accept(): Promise<FakeConn> {
     this.accepts++;
     this.#pending = Promise.withResolvers();
     return this.#pending.promise;
   }
 
-  give(conn: number): void {
+  give(id: number): FakeConn {
+    const conn = new FakeConn(id);
     this.#pending!.resolve(conn);
+    return conn;
   }
 
   fail(code: string): void {
@@ -27,7 +39,7 @@ class ScriptedSource implements ConnSource<number> {
   }
 }
 
-class Owner implements LoopOwner<number> {
+class Owner implements LoopOwner<FakeConn> {
   readonly clock = new FakeClock();
   readonly admitted: number[] = [];
   readonly troubles: string[] = [];
@@ -39,15 +51,15 @@ class Owner implements LoopOwner<number> {
   takePermit(): boolean {
     return !this.isFull();
   }
-  admit(conn: number): void {
-    this.admitted.push(conn);
+  admit(conn: FakeConn): void {
+    this.admitted.push(conn.id);
   }
   trouble(code: string, over: boolean): void {
     this.troubles.push(over ? "over" : code);
   }
 }
 
-function start(): { source: ScriptedSource; owner: Owner; loop: AcceptLoop<number> } {
+function start(): { source: ScriptedSource; owner: Owner; loop: AcceptLoop<FakeConn> } {
   const source = new ScriptedSource();
   const owner = new Owner();
   const loop = new AcceptLoop(source, owner);
@@ -125,4 +137,17 @@ Deno.test("retiring accepts what is queued, then closes", async () => {
   await owner.clock.advance(30);
   await retired;
   assert.deepEqual(owner.admitted, [1, 2, 3]);
+});
+
+Deno.test("a client that waits for a permit when the loop ends is closed and does not hold the end up", async () => {
+  const { source, owner, loop } = start();
+  await owner.clock.advance(0);
+  owner.room = 0;
+  const conn = source.give(1);
+  await owner.clock.advance(100);
+  let isOver = false;
+  const closing = loop.close().then(() => isOver = true);
+  for (let turn = 0; turn < 10 && !isOver; turn++) await owner.clock.advance(20);
+  assert.deepEqual([isOver, conn.isClosed, owner.admitted], [true, true, []]);
+  await closing;
 });
