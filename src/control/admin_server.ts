@@ -9,6 +9,7 @@ import type { AdminConfig } from "../core/plan.ts";
 import { TimerWheel } from "../core/wheel.ts";
 import { createHttpTools, type HttpTools } from "../http/tools.ts";
 import { AcceptLoop } from "../net/accept_loop.ts";
+import type { AcceptedConn } from "../net/firm_close.ts";
 import { bind, bindMessage } from "../net/listen.ts";
 import { codeOf } from "../net/socket_errors.ts";
 import { AdminConnection } from "./admin_connection.ts";

@@ -7,6 +7,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Duplex } from "../core/duplex.ts";
 import type { Outcome } from "../core/outcome.ts";
 import type { ResolveHost } from "./dns_types.ts";
+import { firmlyClosing } from "./firm_close.ts";
 import type { Handshakes } from "./handshakes.ts";
 import { interleaved, type Lost, race, type RaceResult } from "./happy_eyeballs.ts";
 import { Deadline, type Deadlines } from "./deadline.ts";
@@ -77,7 +78,13 @@ async function dialPlainLiteral(target: Address, options: DialOptions): Promise<
   try {
     const conn = await Deno.connect({ hostname: target.host, port: target.port, signal: deadline.signal });
     prepare(conn, deadline);
-    return { conn, remote: target, resolveMs: 0, connectMs: options.clock.now() - startedAt, tlsMs: 0 };
+    return {
+      conn: firmlyClosing(conn),
+      remote: target,
+      resolveMs: 0,
+      connectMs: options.clock.now() - startedAt,
+      tlsMs: 0,
+    };
   } catch (error) {
     const failure = attemptFailure(error, deadline, options.connectMs);
     return { outcome: failure.outcome, detail: `${target.host}: ${failure.reason}` };
@@ -119,6 +126,7 @@ async function dialInStages(target: DialTarget, options: DialOptions): Promise<D
     if ("outcome" in secured) return secured;
     return {
       ...secured,
+      conn: firmlyClosing(secured.conn),
       resolveMs: isIpLiteral(target.host) ? 0 : resolvedAt - startedAt,
       connectMs: connectedAt - resolvedAt,
       tlsMs: target.tls === undefined ? 0 : clock.now() - connectedAt,

@@ -2,6 +2,7 @@
 // address is free for us at all is a question asked once, without it, by `isFree` (S2).
 
 import type { Address } from "../core/address.ts";
+import { type AcceptedConn, CLOSE_ENDS_WRITES, firmlyClosing } from "./firm_close.ts";
 import { codeOf } from "./socket_errors.ts";
 
 /** How many connections the kernel queues for one socket. */
@@ -10,7 +11,7 @@ const BACKLOG = 2048;
 /** A bound socket. `accept` rejects with an error with `code` while descriptors are short, and once it is closed. */
 export interface Acceptor {
   readonly port: number;
-  accept(): Promise<Deno.TcpConn | Deno.TlsConn>;
+  accept(): Promise<AcceptedConn>;
   close(): void;
 }
 
@@ -36,7 +37,7 @@ export function bind(address: Address, options: BindOptions): Acceptor {
     });
   return {
     port: (listener.addr as Deno.NetAddr).port,
-    accept: () => listener.accept(),
+    accept: CLOSE_ENDS_WRITES ? () => listener.accept() : async () => firmlyClosing(await listener.accept()),
     close: () => listener.close(),
   };
 }
