@@ -1,6 +1,7 @@
 // The proxies that are compared: how each is configured for one worker thread, started and ended. A proxy that is not
 // installed is left out, and said so.
 
+import { permissionsFor } from "../permissions.ts";
 import { HOST } from "./wire.ts";
 
 /** The ports of one run: where the endpoint listens. */
@@ -139,9 +140,8 @@ function haleCommand(setting: Setting): Deno.Command | undefined {
   if (binary !== undefined && binary !== "") return new Deno.Command(binary, { args, ...QUIET });
   const main = installed(new URL("../../main.ts", import.meta.url).pathname);
   if (main === undefined) return undefined;
-  const permissions = ["--allow-net", "--allow-read", "--allow-env=LOG_TOKENS,LOG_STREAM"];
   return new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--no-prompt", ...permissions, main, ...args],
+    args: ["run", "--quiet", ...permissionsFor(Deno.version.deno), main, ...args],
     ...QUIET,
   });
 }
