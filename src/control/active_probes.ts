@@ -7,6 +7,7 @@ import type { Clock, Random } from "../core/clock.ts";
 import type { Emit, EndpointName } from "../core/event.ts";
 import { verdictOf } from "../core/outcome.ts";
 import type { ActiveParams, Endpoint, Plan, Upstream } from "../core/plan.ts";
+import { excusesTimeout } from "../core/stalls.ts";
 import type { HealthKeeper } from "./health_keeper.ts";
 import { Places } from "./places.ts";
 import { type ProbeDial, probeOnce, type ProbeResult, type ProbeTarget, probeTargetOf } from "./probe.ts";
@@ -169,7 +170,7 @@ export class ActiveProbes {
   /** A timeout charges nobody when for a good part of that time we could not have seen an answer. */
   #isOurStall(loop: Loop, { outcome }: ProbeResult, startedAt: number): boolean {
     if (outcome !== "connect_timeout" && outcome !== "answer_timeout") return false;
-    return this.#stalls.longestSince(startedAt) > loop.upstream.activeHealth.timeoutMs / 4;
+    return excusesTimeout(this.#stalls.longestSince(startedAt), loop.upstream.activeHealth.timeoutMs);
   }
 }
 

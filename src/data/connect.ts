@@ -4,6 +4,7 @@
 import type { Duplex } from "../core/duplex.ts";
 import type { Outcome } from "../core/outcome.ts";
 import { type EndpointConfig, tlsNameOf, type UpstreamPolicy, usesTls } from "../core/plan.ts";
+import { excusesTimeout } from "../core/stalls.ts";
 import type { DialOptions, DialTarget } from "../net/dial.ts";
 import type { Lease, Picker } from "./pick.ts";
 import type { Service } from "./service.ts";
@@ -37,9 +38,10 @@ export async function connect(
     if (lease === undefined) return { outcome: "no_endpoint", attempts: attempts - 1 };
     const result = await dialEndpoint(service, lease);
     if ("conn" in result) return { lease, conn: result.conn, attempts, dialMs: result.dialMs };
+    last = result.outcome;
+    if (last === "stalled") continue; // Says nothing about the endpoint: it may be tried again.
     tried ??= new Set();
     tried.add(lease.endpoint.key);
-    last = result.outcome;
     if (last === "out_of_descriptors") return { outcome: last, attempts };
   }
   return { outcome: last, attempts: picker.upstream.connectAttempts };
@@ -55,10 +57,18 @@ export async function dialEndpoint(
   const dialed = await service.dial(dialTarget(upstream, endpoint), dialOptions(service, upstream));
   const dialMs = service.clock.now() - started;
   if ("conn" in dialed) return { conn: dialed.conn, dialMs };
-  lease.report(dialed.outcome, dialMs, dialed.detail);
+  const outcome = blamed(service, dialed.outcome, { started, limitMs: upstream.timeouts.connectMs });
+  lease.report(outcome, dialMs, dialed.detail);
   lease[Symbol.dispose]();
-  if (endpoint.source === "discovered") service.unreached(endpoint.slot);
-  return { outcome: dialed.outcome };
+  if (endpoint.source === "discovered" && outcome !== "stalled") service.unreached(endpoint.slot);
+  return { outcome };
+}
+
+/** A timeout charges nobody when for a good part of that time we could not have seen an answer (P5). */
+function blamed(service: Service, outcome: Outcome, dial: { started: number; limitMs: number }): Outcome {
+  const isOurs = outcome === "connect_timeout" &&
+    excusesTimeout(service.longestStallSince(dial.started), dial.limitMs);
+  return isOurs ? "stalled" : outcome;
 }
 
 /** What to dial for an endpoint (L1 for the TLS name). */

@@ -41,6 +41,7 @@ export function answerFor(outcome: Outcome): OwnAnswer | undefined {
       return NO_ENDPOINT;
     case "own_limit":
     case "out_of_descriptors":
+    case "stalled":
       return BUSY;
     case "client_slow":
       return SLOW_BODY;

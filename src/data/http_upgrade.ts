@@ -4,12 +4,9 @@
 import type { Duplex } from "../core/duplex.ts";
 import type { Outcome } from "../core/outcome.ts";
 import type { Listener } from "../core/plan.ts";
-import type { Timed } from "../core/wheel.ts";
-import { Relay, type RelayOwner } from "../net/relay.ts";
+import { Relay } from "../net/relay.ts";
+import { IdleLimit } from "./idle_limit.ts";
 import type { Service } from "./service.ts";
-
-/** How long a client gets to read what a failed endpoint had sent, milliseconds. */
-const LINGER_MS = 1000;
 
 /** The two raw sides. */
 export interface RawSides {
@@ -18,52 +15,21 @@ export interface RawSides {
 }
 
 /** One upgraded connection. */
-export class Upgraded implements Timed, RelayOwner {
-  deadline = 0;
-  bucket = -1;
+export class Upgraded {
   readonly relay: Relay;
-  readonly #service: Service;
-  readonly #listener: Listener;
-  #limitMs: number;
-  #overdue: Outcome = "idle";
+  readonly #limit: IdleLimit;
 
   /** Takes over both sides. */
   constructor(service: Service, listener: Listener, sides: RawSides) {
-    this.#service = service;
-    this.#listener = listener;
-    this.#limitMs = listener.idleTimeoutMs;
-    this.relay = new Relay(sides.client, sides.endpoint, { buffers: service.buffers, owner: this });
+    this.#limit = new IdleLimit(service.wheel, listener);
+    this.relay = new Relay(sides.client, sides.endpoint, { buffers: service.buffers, owner: this.#limit });
   }
 
   /** Copies until both sides are over. */
   async run(): Promise<Outcome> {
-    const { wheel } = this.#service;
-    wheel.reschedule(this, wheel.now + this.#limitMs);
+    this.#limit.begin(this.relay);
     const outcome = await this.relay.run();
-    wheel.remove(this);
+    this.#limit.end();
     return outcome;
-  }
-
-  touch(): void {
-    this.deadline = this.#service.wheel.now + this.#limitMs;
-  }
-
-  halfClosed(): void {
-    const { halfCloseTimeoutMs, idleTimeoutMs } = this.#listener;
-    this.#limit(Math.min(halfCloseTimeoutMs, idleTimeoutMs), "half_close_timeout");
-  }
-
-  lingering(): void {
-    this.#limit(LINGER_MS, "endpoint_reset");
-  }
-
-  #limit(ms: number, overdue: Outcome): void {
-    this.#limitMs = ms;
-    this.#overdue = overdue;
-    this.#service.wheel.reschedule(this, this.#service.wheel.now + ms);
-  }
-
-  expire(): void {
-    this.relay.cut(this.#overdue);
   }
 }

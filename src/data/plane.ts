@@ -7,6 +7,7 @@ import type { BindFailure, FromWorker } from "../core/message.ts";
 import type { Permits } from "../core/permits.ts";
 import type { Listener, Plan } from "../core/plan.ts";
 import type { ListenerStats, PlaneStats } from "../core/stats.ts";
+import { Stalls } from "../core/stalls.ts";
 import { TimerWheel } from "../core/wheel.ts";
 import type { HttpLimits } from "../http/tools.ts";
 import type { ConnSource } from "../net/accept_loop.ts";
@@ -75,6 +76,7 @@ export class Plane implements Service, ListenersHost {
   readonly #sessions = new Set<Session>();
   readonly listen: PlanePorts["listen"];
   readonly #listeners: Listeners;
+  readonly #stalls: Stalls;
   #pickers = new Map<string, Picker>();
   #lastTick: number;
   #lagMs = 0;
@@ -93,6 +95,7 @@ export class Plane implements Service, ListenersHost {
     this.reporter = new Reporter((runs) => ports.send({ type: "evidence", runs }));
     this.#log = new SessionLog((records, dropped) => ports.send({ type: "sessions", records, dropped }));
     this.#lastTick = ports.clock.now();
+    this.#stalls = new Stalls(this.#lastTick, TICK_MS);
     const { board, tally, random } = ports;
     this.#office = { board, tally, random, reporter: this.reporter, counts: this.counts };
   }
@@ -177,6 +180,7 @@ export class Plane implements Service, ListenersHost {
     const now = this.clock.now();
     this.#lagMs = Math.max(now - this.#lastTick - TICK_MS, this.#lagMs * 0.98, 0);
     this.#lastTick = now;
+    this.#stalls.beat(now);
     this.wheel.advance(now);
     this.#http.tick(now);
     this.reporter.flush();
@@ -196,6 +200,10 @@ export class Plane implements Service, ListenersHost {
 
   unreached(slot: number): void {
     this.#ports.send({ type: "unreached", slot });
+  }
+
+  longestStallSince(from: number): number {
+    return this.#stalls.longest(from, this.clock.now());
   }
 
   record(record: Parameters<SessionLog["add"]>[0]): void {

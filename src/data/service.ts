@@ -43,6 +43,8 @@ export interface Service {
   picker(upstream: string): Picker | undefined;
   /** A discovered endpoint could not be reached (D10). */
   unreached(slot: number): void;
+  /** The longest stall of this thread that reached into the time since `from`, milliseconds; 0: none (P5). */
+  longestStallSince(from: number): number;
   /** One session or exchange has ended (T5). */
   record(record: SessionRecord): void;
   /** Set once the worker takes no new work. */

@@ -3,20 +3,15 @@
 
 import type { Outcome } from "../core/outcome.ts";
 import type { Listener, Plan } from "../core/plan.ts";
-import type { Timed } from "../core/wheel.ts";
-import { closeQuietly, Relay, type RelayOwner } from "../net/relay.ts";
+import { closeQuietly, Relay } from "../net/relay.ts";
 import { clientHashOf, clientTextOf } from "./client_address.ts";
 import { connect, type Connection } from "./connect.ts";
 import { countOutcome } from "./counts.ts";
+import { IdleLimit } from "./idle_limit.ts";
 import type { ClientConn, Service, Session } from "./service.ts";
 
-/** How long a client gets to read what a failed endpoint had sent, milliseconds. */
-const LINGER_MS = 1000;
-
 /** A TCP session. */
-export class TcpSession implements Session, Timed, RelayOwner {
-  deadline = 0;
-  bucket = -1;
+export class TcpSession implements Session {
   slot = -1;
   readonly listener: string;
   readonly #service: Service;
@@ -25,9 +20,6 @@ export class TcpSession implements Session, Timed, RelayOwner {
   readonly #client: ClientConn;
   readonly #startedAt: number;
   #relay: Relay | undefined;
-  /** The limit in force: idle, half-closed, or none that bytes can renew. */
-  #limitMs: number;
-  #overdue: Outcome = "idle";
   #cut: Outcome | undefined;
 
   constructor(service: Service, config: Listener, client: ClientConn) {
@@ -36,7 +28,6 @@ export class TcpSession implements Session, Timed, RelayOwner {
     this.#config = config;
     this.#client = client;
     this.listener = config.name;
-    this.#limitMs = config.idleTimeoutMs;
     this.#startedAt = service.clock.now();
   }
 
@@ -63,39 +54,14 @@ export class TcpSession implements Session, Timed, RelayOwner {
   }
 
   async #copy(found: Connection): Promise<Outcome> {
-    this.#relay = new Relay(this.#client, found.conn, { buffers: this.#service.buffers, owner: this });
+    const { wheel, buffers } = this.#service;
+    const limit = new IdleLimit(wheel, this.#config);
+    this.#relay = new Relay(this.#client, found.conn, { buffers, owner: limit });
     if (this.#cut !== undefined) this.#relay.cut(this.#cut);
-    this.deadline = this.#service.wheel.now + this.#limitMs;
-    this.#service.wheel.add(this);
+    limit.begin(this.#relay);
     const outcome = await this.#relay.run();
-    this.#service.wheel.remove(this);
+    limit.end();
     return outcome;
-  }
-
-  /** Bytes moved: the limit begins anew. */
-  touch(): void {
-    this.deadline = this.#service.wheel.now + this.#limitMs;
-  }
-
-  /** One side ended: from now on the shorter limit holds (T1). */
-  halfClosed(): void {
-    this.#limit(Math.min(this.#config.halfCloseTimeoutMs, this.#config.idleTimeoutMs), "half_close_timeout");
-  }
-
-  /** The endpoint failed: the client may read what is on its way, no longer. */
-  lingering(): void {
-    this.#limit(LINGER_MS, "endpoint_reset");
-  }
-
-  #limit(ms: number, overdue: Outcome): void {
-    this.#limitMs = ms;
-    this.#overdue = overdue;
-    this.#service.wheel.reschedule(this, this.#service.wheel.now + ms);
-  }
-
-  /** The limit has passed. */
-  expire(): void {
-    this.#relay?.cut(this.#overdue);
   }
 
   /** A TCP session has no point at which it could be asked to leave. */
