@@ -8,7 +8,7 @@ import type { Permits } from "../core/permits.ts";
 import type { Listener, Plan } from "../core/plan.ts";
 import type { ListenerStats, PlaneStats } from "../core/stats.ts";
 import { Stalls } from "../core/stalls.ts";
-import { TimerWheel } from "../core/wheel.ts";
+import { type Timed, TimerWheel } from "../core/wheel.ts";
 import type { HttpLimits } from "../http/tools.ts";
 import type { ConnSource } from "../net/accept_loop.ts";
 import { BufferPool } from "../net/buffers.ts";
@@ -77,6 +77,8 @@ export class Plane implements Service, ListenersHost {
   readonly listen: PlanePorts["listen"];
   readonly #listeners: Listeners;
   readonly #stalls: Stalls;
+  /** Slots that left the plan and whose sessions will be cut. */
+  readonly #leaving = new Map<number, Timed>();
   #pickers = new Map<string, Picker>();
   #lastTick: number;
   #lagMs = 0;
@@ -117,13 +119,13 @@ export class Plane implements Service, ListenersHost {
 
   /** Swaps to a plan whose new listeners have been prepared. What is kept is not touched. */
   take(plan: Plan, retireMs?: number): void {
-    const gone = slotsGone(this.plan, plan);
+    const before = this.plan;
     this.plan = plan;
     this.#takeUpstreams(plan);
     this.#http.take(plan);
     const closed = new Set(this.#listeners.take(plan.listeners));
     if (retireMs !== undefined) this.#cutLater(retireMs, (session) => closed.has(session.listener));
-    this.#retireSlots(gone);
+    this.#retireSlots(before, plan);
     this.counts.keepOnly(namesOf(plan.listeners), namesOf(plan.upstreams));
   }
 
@@ -137,9 +139,28 @@ export class Plane implements Service, ListenersHost {
     this.#pickers = pickers;
   }
 
-  /** Sessions on endpoints that left the plan live on, or for `drain_removed_ms`. */
-  #retireSlots(gone: ReadonlyMap<number, number>): void {
-    for (const [slot, ms] of gone) this.#cutLater(ms, (session) => session.slot === slot);
+  /** Sessions on endpoints that left the plan live on, or for `drain_removed_ms`, unless their endpoint returns. */
+  #retireSlots(before: Plan, next: Plan): void {
+    const kept = slotsOf(next);
+    for (const [slot, timer] of this.#leaving) {
+      if (!kept.has(slot)) continue;
+      this.wheel.remove(timer);
+      this.#leaving.delete(slot);
+    }
+    for (const { discovery, endpoints } of before.upstreams) {
+      if (discovery?.drainRemovedMs === undefined) continue;
+      for (const { slot } of endpoints) if (!kept.has(slot)) this.#retireSlot(slot, discovery.drainRemovedMs);
+    }
+  }
+
+  #retireSlot(slot: number, ms: number): void {
+    const expire = () => {
+      this.#leaving.delete(slot);
+      for (const session of [...this.#sessions]) if (session.slot === slot) session.cut("drained");
+    };
+    const timer = { deadline: this.wheel.now + ms, bucket: -1, expire };
+    this.#leaving.set(slot, timer);
+    this.wheel.add(timer);
   }
 
   #cutLater(ms: number, which: (session: Session) => boolean): void {
@@ -252,16 +273,6 @@ function namesOf(items: readonly { readonly name: string }[]): ReadonlySet<strin
   return new Set(items.map((item) => item.name));
 }
 
-/** Slots of the old plan that the new one lacks and whose sessions are to end, with the milliseconds they still have. */
-function slotsGone(old: Plan, next: Plan): ReadonlyMap<number, number> {
-  const kept = new Set(
-    next.upstreams.flatMap((upstream) => upstream.endpoints.map((endpoint) => endpoint.slot)),
-  );
-  const gone = new Map<number, number>();
-  for (const upstream of old.upstreams) {
-    const ms = upstream.discovery?.drainRemovedMs;
-    if (ms === undefined) continue;
-    for (const { slot } of upstream.endpoints) if (!kept.has(slot)) gone.set(slot, ms);
-  }
-  return gone;
+function slotsOf(plan: Plan): ReadonlySet<number> {
+  return new Set(plan.upstreams.flatMap(({ endpoints }) => endpoints.map(({ slot }) => slot)));
 }

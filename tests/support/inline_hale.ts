@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { decode } from "../../src/config/decode.ts";
+import type { Clock } from "../../src/core/clock.ts";
 import type { EventKind, HaleEvent } from "../../src/core/event.ts";
 import { textOf } from "../../src/core/event_text.ts";
 import type { Config } from "../../src/core/plan.ts";
@@ -31,9 +32,9 @@ export class InlineHale implements AsyncDisposable {
   readonly #inline = new InlineWorkers();
   #trials = 0;
 
-  private constructor() {
+  private constructor(clock: Clock) {
     this.supervisor = new Supervisor({
-      clock: new SystemClock(),
+      clock,
       random: Math.random,
       emit: (event) => this.events.push(event),
       spawn: this.#inline.spawn,
@@ -44,9 +45,13 @@ export class InlineHale implements AsyncDisposable {
     });
   }
 
-  /** Serves the config; fails when it is refused. */
-  static async start(text: string, files?: Readonly<Record<string, string>>): Promise<InlineHale> {
-    const hale = new InlineHale();
+  /** Serves the config; fails when it is refused. `clock` is that of the control plane; workers have real time. */
+  static async start(
+    text: string,
+    files?: Readonly<Record<string, string>>,
+    clock: Clock = new SystemClock(),
+  ): Promise<InlineHale> {
+    const hale = new InlineHale(clock);
     assert.deepEqual(await hale.apply(text, files), []);
     return hale;
   }

@@ -19,11 +19,11 @@ export class NameServer {
     this.#serving = Promise.all([this.#serveUdp(), this.#serveTcp()]);
   }
 
-  /** Starts on a free port of `hostname`. */
-  static start(rules: readonly ScriptRule[] = [], hostname = "127.0.0.1"): NameServer {
+  /** Starts on a free port of `hostname`, or on a certain one: where another server was that has been closed. */
+  static start(rules: readonly ScriptRule[] = [], hostname = "127.0.0.1", wanted = 0): NameServer {
     const script = new DnsScript(rules);
     for (let attempt = 0;; attempt++) {
-      const udp = Deno.listenDatagram({ transport: "udp", hostname, port: 0 });
+      const udp = Deno.listenDatagram({ transport: "udp", hostname, port: wanted });
       try {
         const { port } = udp.addr as Deno.NetAddr;
         return new NameServer(script, udp, script.refusesTcp ? undefined : Deno.listen({ hostname, port }));
