@@ -2,7 +2,7 @@
 // TCP: the first byte says what follows: "e" echoes; "d" and 8 digits sends that many KiB and closes; "u" reads to the end
 // and answers one byte. HTTP: GET /small, /64k, /10m and /headers (90 answer headers), kept alive.
 
-import { closeQuietly, HOST, readMessage, writeWhole } from "./wire.ts";
+import { acceptForEver, closeQuietly, readMessage, writeWhole } from "./wire.ts";
 
 const CHUNK = new Uint8Array(65_536).fill(120);
 
@@ -59,17 +59,15 @@ async function serveHttp(conn: Deno.TcpConn, known: ReadonlyMap<string, Uint8Arr
   }
 }
 
-async function acceptAll(port: number, serve: (conn: Deno.TcpConn) => Promise<void>): Promise<void> {
-  for await (const conn of Deno.listen({ hostname: HOST, port, tcpBacklog: 4096 })) {
-    // The end of a kept connection is an error here; the client's own check notices a wrong one.
-    void serve(conn).catch(() => {}).finally(() => closeQuietly(conn));
-  }
+/** The end of a kept connection is an error here; the client's own check notices a wrong one. */
+function serving(serve: (conn: Deno.TcpConn) => Promise<void>): (conn: Deno.TcpConn) => void {
+  return (conn) => void serve(conn).catch(() => {}).finally(() => closeQuietly(conn));
 }
 
 if (import.meta.main) {
   const known = answers();
   const [tcpPort, httpPort] = Deno.args.map(Number);
   if (tcpPort === undefined || httpPort === undefined) throw new Error("Wanted TCP_PORT HTTP_PORT");
-  void acceptAll(httpPort, (conn) => serveHttp(conn, known));
-  await acceptAll(tcpPort, serveTcp);
+  void acceptForEver(httpPort, serving((conn) => serveHttp(conn, known)));
+  await acceptForEver(tcpPort, serving(serveTcp));
 }

@@ -2,7 +2,7 @@
 // on from where they were read but for the Connection line, buffers and endpoint connections kept. No features, no
 // chunked coding, no limits but the buffer. It shows what the runtime itself costs. Arguments: LISTEN_PORT ENDPOINT_PORT.
 
-import { closeQuietly, HOST, writeWhole } from "./wire.ts";
+import { acceptForEver, closeQuietly, HOST, writeWhole } from "./wire.ts";
 
 const LF = 10;
 const BUFFER = 65_536;
@@ -153,12 +153,10 @@ if (import.meta.main) {
   if (port === undefined || endpointPort === undefined) throw new Error("Wanted LISTEN_PORT ENDPOINT_PORT");
   const buffers = new Buffers();
   const pool = new Pool(endpointPort, buffers);
-  const listener = Deno.listen({ hostname: HOST, port, tcpBacklog: 4096 });
-  while (true) {
-    const conn = await listener.accept();
+  await acceptForEver(port, (conn) => {
     conn.setNoDelay();
     const client = new Side(conn, buffers.take());
     // A cut connection ends its own loop only.
     void serve(client, pool).catch(() => {}).finally(() => pool.end(client));
-  }
+  });
 }

@@ -1,7 +1,7 @@
 // The barest correct TCP proxy over Deno.Conn: half-close passed on, adaptive pooled buffers, no features at all.
 // It shows what the runtime itself costs. Arguments: LISTEN_PORT ENDPOINT_PORT.
 
-import { closeQuietly, HOST } from "./wire.ts";
+import { acceptForEver, closeQuietly, HOST } from "./wire.ts";
 
 const SMALL = 2048;
 const LARGE = 65_536;
@@ -55,6 +55,5 @@ if (import.meta.main) {
   const [port, endpointPort] = Deno.args.map(Number);
   if (port === undefined || endpointPort === undefined) throw new Error("Wanted LISTEN_PORT ENDPOINT_PORT");
   const buffers = new Buffers();
-  const listener = Deno.listen({ hostname: HOST, port, tcpBacklog: 4096 });
-  while (true) void relay(await listener.accept(), endpointPort, buffers);
+  await acceptForEver(port, (conn) => void relay(conn, endpointPort, buffers));
 }

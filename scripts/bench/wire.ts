@@ -64,6 +64,18 @@ export async function readMessage(
   return { head, bodyBytes };
 }
 
+/** Accepts for ever. A connection that was reset while it waited fails `accept` and is no reason to stop. */
+export async function acceptForEver(port: number, take: (conn: Deno.TcpConn) => void): Promise<never> {
+  const listener = Deno.listen({ hostname: HOST, port, tcpBacklog: 4096 });
+  while (true) {
+    try {
+      take(await listener.accept());
+    } catch (error) {
+      if (error instanceof Deno.errors.BadResource) throw error;
+    }
+  }
+}
+
 /** Closes a connection that may be closed already. */
 export function closeQuietly(conn: Deno.Conn): void {
   try {
