@@ -34,6 +34,8 @@ export class Attempts {
   endpoint = "";
   /** Time spent dialing, milliseconds. */
   dialMs = 0;
+  /** When the last attempt on a connection ended, by the clock. */
+  endedAt = 0;
   /** After an upgrade: the connection and its lease, which the caller has to release. */
   upgraded: { readonly connection: EndpointWire; readonly lease: Lease } | undefined;
   readonly #service: Service;
@@ -56,7 +58,7 @@ export class Attempts {
     this.#office = office;
     this.#owner = client.owner;
     this.#rewrite = { client: client.facts, host: undefined, endpointHost: new Uint8Array(0) };
-    this.#options = { rewrite: this.#rewrite, readMs: 0, setsAside: undefined };
+    this.#options = { rewrite: this.#rewrite, startedAt: 0, readMs: 0, setsAside: undefined };
   }
 
   /** Brings the exchange to its outcome. One function for all of it: each promise is paid for by every request. */
@@ -68,21 +70,24 @@ export class Attempts {
     while (lease !== undefined) {
       const site = this.#use(lease);
       let connection = site.pool.take();
-      for (;;) {
-        const isKept = connection !== undefined;
-        connection ??= await this.#connect(lease, site);
-        if (connection === undefined) {
-          outcome = this.#dialOutcome;
-          break;
+      try {
+        for (;;) {
+          const isKept = connection !== undefined;
+          connection ??= await this.#connect(lease, site);
+          if (connection === undefined) {
+            outcome = this.#dialOutcome;
+            break;
+          }
+          this.#options.startedAt = clock.now();
+          outcome = await exchange.attempt(connection, this.#options);
+          this.#account(connection, { lease, site }, outcome);
+          if (outcome !== "stale_connection" || !isKept || !exchange.canResend) break;
+          connection = undefined;
         }
-        const startedAt = clock.now();
-        outcome = await exchange.attempt(connection, this.#options);
-        this.#account({ connection, lease, site, startedAt, outcome });
-        if (outcome !== "stale_connection" || !isKept || !exchange.canResend) break;
-        connection = undefined;
+      } finally {
+        if (this.upgraded === undefined) lease[Symbol.dispose]();
+        this.#owner.slot = -1;
       }
-      if (this.upgraded === undefined) lease[Symbol.dispose]();
-      this.#owner.slot = -1;
       lease = this.#nextLease();
     }
     return this.#owner.cutBy ?? outcome;
@@ -115,14 +120,14 @@ export class Attempts {
   }
 
   /** An attempt on a connection is over: what becomes of the connection, and what is reported. */
-  #account({ connection, lease, site, startedAt, outcome }: Attempt): void {
+  #account(connection: EndpointWire, { lease, site }: Leased, outcome: Outcome): void {
     const exchange = this.#exchange;
-    const now = this.#office.tools.clock.now();
+    const now = this.endedAt = this.#office.tools.clock.now();
     if (exchange.keepsEndpoint) site.pool.give(connection, now);
     else if (exchange.isUpgraded) this.upgraded = { connection, lease };
     else connection.wire.release();
     const hasAnswer = exchange.answeredAt > 0;
-    const durationMs = (hasAnswer ? exchange.answeredAt : now) - startedAt;
+    const durationMs = (hasAnswer ? exchange.answeredAt : now) - this.#options.startedAt;
     if (hasAnswer) noteLatency(site, durationMs, now);
     lease.report(outcome, durationMs, exchange.status === 0 ? "" : String(exchange.status));
   }
@@ -167,10 +172,7 @@ export class Attempts {
   }
 }
 
-interface Attempt {
-  readonly connection: EndpointWire;
+interface Leased {
   readonly lease: Lease;
   readonly site: Site;
-  readonly startedAt: number;
-  readonly outcome: Outcome;
 }

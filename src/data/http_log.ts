@@ -18,6 +18,8 @@ export interface ExchangeEnd {
   readonly outcome: Outcome;
   /** Status that the client got; 0: none. */
   readonly status: number;
+  /** When, by the clock; absent: now. */
+  readonly at?: number;
   /** Absent: those of the exchange. */
   readonly bytes?: { readonly up: number; readonly down: number };
 }
@@ -48,7 +50,7 @@ export class ExchangeLog {
   /** The exchange is over. */
   end(exchange: Exchange, attempts: Attempts, end: ExchangeEnd): void {
     const { counts, clock } = this.#service;
-    const durationMs = clock.now() - this.#startedAt;
+    const durationMs = (end.at ?? clock.now()) - this.#startedAt;
     if (this.upstream !== "" && end.status > 0) {
       const stats = counts.upstream(this.upstream);
       const key = CLASSES[Math.floor(end.status / 100)] ?? "other";

@@ -69,8 +69,10 @@ export class HttpSession implements Session, HeadSource, AttemptsOwner {
   /** Request after request. One function for the usual way: each promise is paid for by every request. */
   async #serveAll(): Promise<void> {
     const side = this.#side;
+    // When the last exchange ended, so that the clock is not asked again.
+    let endedAt: number | undefined;
     for (let goesOn = true; goesOn;) {
-      const waiting = side.wait();
+      const waiting = side.wait(endedAt);
       if (waiting !== undefined) await waiting;
       let next = side.take(this);
       if (next === "more") next = await side.readOn();
@@ -80,7 +82,9 @@ export class HttpSession implements Session, HeadSource, AttemptsOwner {
       if (picker === undefined) goesOn = await this.#answerInstead(exchange);
       else {
         const outcome = await this.#attempts.run(exchange, picker);
-        goesOn = this.#concludeWell(exchange, outcome) || await this.#conclude(exchange, outcome);
+        const isUsual = this.#concludeWell(exchange, outcome);
+        endedAt = isUsual ? this.#attempts.endedAt : undefined;
+        goesOn = isUsual || await this.#conclude(exchange, outcome);
       }
     }
   }
@@ -150,7 +154,7 @@ export class HttpSession implements Session, HeadSource, AttemptsOwner {
   /** The usual end of an exchange: the answer went out whole and the connection goes on. False: it was another. */
   #concludeWell(exchange: Exchange, outcome: Outcome): boolean {
     if (!exchange.keepsClient || exchange.isUpgraded || exchange.finished !== undefined) return false;
-    this.#log.end(exchange, this.#attempts, { outcome, status: exchange.status });
+    this.#log.end(exchange, this.#attempts, { outcome, status: exchange.status, at: this.#attempts.endedAt });
     this.#log.countBytes(this.#side.wire);
     this.#endExchange();
     return true;

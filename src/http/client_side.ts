@@ -60,13 +60,16 @@ export class ClientSide {
     return next === "more" ? await this.readOn() : next;
   }
 
-  /** The first part of `next`: a promise of bytes, or undefined when there is nothing to wait for. `take` comes next. */
-  wait(): Promise<number> | undefined {
+  /**
+   * The first part of `next`: a promise of bytes, or undefined when there is nothing to wait for. `take` comes next.
+   * `now` is the present time, when the caller knows it already.
+   */
+  wait(now?: number): Promise<number> | undefined {
     const { wire } = this;
     this.watch.onDue = this.#onDue;
     this.#state = this.requests === 0 ? "head" : "idle";
     if (wire.unread > 0 || this.isLeaving) return undefined;
-    this.watch.set(this.requests === 0 ? this.tools.limits.headMs : this.tools.limits.keepMs);
+    this.watch.set(this.requests === 0 ? this.tools.limits.headMs : this.tools.limits.keepMs, now);
     return wire.read();
   }
 

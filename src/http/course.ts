@@ -10,6 +10,8 @@ import type { HttpTools } from "./tools.ts";
 /** How one attempt is made. */
 export interface AttemptOptions {
   readonly rewrite: RequestRewrite;
+  /** The present time by the clock: reading it costs, and the caller has done so. */
+  readonly startedAt: number;
   /** Longest wait for the response head, milliseconds. */
   readonly readMs: number;
   /** Asked when an answer's head is there and the request could be sent again: true sets the answer aside (W6). */

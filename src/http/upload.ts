@@ -65,7 +65,8 @@ export class Upload {
     const { client, options, endpoint } = course;
     this.#firstPage = this.#writeFirst(id);
     course.uploading = "writing";
-    client.watch.set(client.wire.ended ? course.tools.limits.halfClosedMs : options.readMs);
+    const waitMs = client.wire.ended ? course.tools.limits.halfClosedMs : options.readMs;
+    client.watch.set(waitMs, options.startedAt);
     return endpoint.wire.write(this.#firstPage.subarray(0, course.tools.writer.at));
   }
 

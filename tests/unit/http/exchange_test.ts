@@ -48,6 +48,7 @@ class Scene {
     const rewrite = { client: CLIENT, host: undefined, endpointHost: bytesOf("e") };
     this.outcome = await this.exchange.attempt(connection, {
       rewrite,
+      startedAt: this.clock.now(),
       readMs: READ_MS,
       setsAside: undefined,
     });
