@@ -68,6 +68,15 @@ Deno.test("the README's config is clean and serves", async () => {
   assert.equal(await running.hale.stop(), 0);
 });
 
+Deno.test("the README's example of a problem is what check says", async () => {
+  const config = blocks("yaml").find((block) => block.startsWith("# hale.yaml")) ?? "";
+  using folder = new ConfigFolder();
+  folder.write("hale.yaml", config.replace("10.0.0.2:8080", "10.0.0.2:80800"));
+  const { code, stdout } = await runHale(["check", "-c", "hale.yaml"], { cwd: folder.path });
+  assert.equal(code, 1);
+  assert.ok(blocks("text").includes(stdout), stdout);
+});
+
 Deno.test("every example config is clean", async () => {
   const examples = [...Deno.readDirSync(new URL("config/", ROOT))].map(({ name }) => name);
   const checked = examples.filter((name) => name.endsWith(".yaml") && name !== "full.yaml");
