@@ -1,12 +1,36 @@
 // The one deadline of an attempt, joined with the caller's wish to stop. Real timers, not a Clock: it cuts real
 // sockets, and it is on the way of every connection, where a sleep that is aborted again costs several times as much.
 
+import type { Address } from "../core/address.ts";
+
 /** What ended an attempt before it was done. */
 export type Struck = "timeout" | "cancelled";
 
+/**
+ * Opens a TCP connection unless and until the deadline strikes; rejects then, or with the runtime's error. When it strikes
+ * at the very last moment the connection is there all the same: look at `struck`, and close it.
+ */
+export function connectTcp(
+  address: Address,
+  deadline: { readonly signal: AbortSignal; readonly struck: Struck | undefined },
+): Promise<Deno.TcpConn> {
+  if (deadline.struck !== undefined) return Promise.reject(new Error(deadline.struck));
+  return Deno.connect({ hostname: address.host, port: address.port, signal: deadline.signal });
+}
+
+/**
+ * `Deno.connect` asks its signal once more when the connection stands, and if that throws it forgets the open socket for
+ * ever. The signals of this controller do not throw.
+ */
+function connectController(): AbortController {
+  const controller = new AbortController();
+  Object.defineProperty(controller.signal, "throwIfAborted", { value: () => {} });
+  return controller;
+}
+
 /** A deadline that runs from its making until `end`. Always call `end`. */
 export class Deadline {
-  readonly #stop = new AbortController();
+  readonly #stop = connectController();
   readonly #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #outer: AbortSignal | undefined;
   #struck: Struck | undefined;
@@ -22,7 +46,7 @@ export class Deadline {
     outer.addEventListener("abort", this.#onOuter, { once: true });
   }
 
-  /** Aborted when the deadline strikes. */
+  /** Aborted when the deadline strikes. For `connectTcp`: its `throwIfAborted` does nothing. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
@@ -62,7 +86,7 @@ const GROUP_MS = 50;
 
 /** Attempts that began within `GROUP_MS` of each other and have the same time: one timer and one signal for all. */
 export class GroupDeadline {
-  readonly #stop = new AbortController();
+  readonly #stop = connectController();
   #open = 0;
   #isFull = false;
   #struck = false;
@@ -79,7 +103,7 @@ export class GroupDeadline {
     }, GROUP_MS);
   }
 
-  /** Aborted when the deadline strikes. */
+  /** Aborted when the deadline strikes. For `connectTcp`: its `throwIfAborted` does nothing. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }

@@ -10,7 +10,7 @@ import type { ResolveHost } from "./dns_types.ts";
 import { firmlyClosing } from "./firm_close.ts";
 import type { Handshakes } from "./handshakes.ts";
 import { interleaved, type Lost, race, type RaceResult } from "./happy_eyeballs.ts";
-import { Deadline, type Deadlines } from "./deadline.ts";
+import { connectTcp, Deadline, type Deadlines } from "./deadline.ts";
 import { type ConnectFailure, connectFailure } from "./socket_errors.ts";
 import { tlsReason } from "./tls_errors.ts";
 import { rootsFor } from "./trust.ts";
@@ -76,7 +76,7 @@ async function dialPlainLiteral(target: Address, options: DialOptions): Promise<
     : new Deadline(options.connectMs, options.signal);
   const startedAt = options.clock.now();
   try {
-    const conn = await Deno.connect({ hostname: target.host, port: target.port, signal: deadline.signal });
+    const conn = await connectTcp(target, deadline);
     prepare(conn, deadline);
     return {
       conn: firmlyClosing(conn),
@@ -94,9 +94,9 @@ async function dialPlainLiteral(target: Address, options: DialOptions): Promise<
 }
 
 /** The last touch of a fresh connection. Closes and throws when it is not wanted any more or already broken. */
-function prepare(conn: Deno.TcpConn, deadline: Pick<Deadline, "signal">): void {
+function prepare(conn: Deno.TcpConn, deadline: Pick<Deadline, "struck">): void {
   try {
-    deadline.signal.throwIfAborted();
+    if (deadline.struck !== undefined) throw new Error(deadline.struck);
     conn.setNoDelay();
   } catch (error) {
     conn.close();
@@ -181,7 +181,7 @@ async function connectOne(
 ): Promise<{ readonly conn: Deno.TcpConn } | { readonly failure: ConnectFailure }> {
   const slice = new Deadline(sliceMs, signal);
   try {
-    const conn = await Deno.connect({ hostname: address.host, port: address.port, signal: slice.signal });
+    const conn = await connectTcp(address, slice);
     prepare(conn, slice);
     return { conn };
   } catch (error) {

@@ -4,7 +4,7 @@
 
 import { type Address, canonicalHost, formatAddress, isIpv6 } from "../core/address.ts";
 import { writeAll } from "../core/duplex.ts";
-import { Deadline } from "./deadline.ts";
+import { connectTcp, Deadline } from "./deadline.ts";
 import { decodeAnswer, type DnsAnswer, encodeQuery, RCODE } from "./dns_message.ts";
 import type { DnsFailureKind, Question } from "./dns_types.ts";
 import { codeOf, messageOf } from "./socket_errors.ts";
@@ -128,7 +128,7 @@ async function exchangeTcp(asking: Asking, query: Uint8Array): Promise<Reply | A
   const { server, deadline } = asking;
   let conn: Deno.TcpConn;
   try {
-    conn = await Deno.connect({ hostname: server.host, port: server.port, signal: deadline.signal });
+    conn = await connectTcp(server, deadline);
   } catch (error) {
     return deadline.struck === undefined ? unreachable(error) : noAnswer(asking);
   }

@@ -236,3 +236,17 @@ async function readOf(conn: Deno.Conn): Promise<number[]> {
     throw error;
   }
 }
+
+Deno.test("a connection that comes to stand just when its deadline strikes is closed, not forgotten", async () => {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0, tcpBacklog: 1024 });
+  const target = { host: "127.0.0.1", port: listener.addr.port };
+  for (let round = 0; round < 150; round++) {
+    const dialing = dial(target, options({ connectMs: 5 }));
+    // The thread is busy until both the connection and the deadline are there.
+    for (const until = performance.now() + 8; performance.now() < until;);
+    const end = await dialing;
+    if ("conn" in end) end.conn.close();
+    else assert.equal(end.outcome, "connect_timeout");
+  }
+  // The leak checks of the runner see that nothing is left open.
+});
