@@ -24,6 +24,9 @@ export type Waiting = "answer" | "body" | "client" | "upload" | "nothing";
 /** What the request's direction does; `dead`: the endpoint takes no more of it. */
 export type Uploading = "reading" | "writing" | "done" | "dead";
 
+/** How long an answer to a client that will not stay may take before it is looked whether the client is still there. */
+export const LOOK_MS = 100;
+
 /** The state of one attempt. */
 export class Course {
   readonly tools: HttpTools;
@@ -32,6 +35,8 @@ export class Course {
   options!: AttemptOptions;
   waiting: Waiting = "nothing";
   uploading: Uploading = "done";
+  /** No read on the client's connection is pending: whether it is still there is looked at when the answer is not quick. */
+  looksLater = false;
   /** Whether the client has sent anything of its body. */
   hasBodyBegun = false;
   /** Why the attempt was stopped before its end. */
@@ -81,7 +86,10 @@ export class Course {
   }
 
   #due(): void {
-    this.stop(this.#overdue());
+    if (!this.looksLater || this.waiting !== "answer") return this.stop(this.#overdue());
+    this.looksLater = false;
+    this.client.watch.set(Math.max(this.options.readMs - LOOK_MS, 1));
+    this.client.wire.readAhead();
   }
 
   #overdue(): Outcome {

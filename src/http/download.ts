@@ -5,7 +5,6 @@ import type { Outcome } from "../core/outcome.ts";
 import { Body } from "./body.ts";
 import type { Course, Waiting } from "./course.ts";
 import { NAME } from "./header_names.ts";
-import { PAGE_BYTES } from "./pages.ts";
 import type { RequestHead } from "./request_head.ts";
 import type { IdSpan } from "./request_writer.ts";
 import { type AnswerFraming, ResponseHead } from "./response_head.ts";
@@ -231,11 +230,6 @@ export class Download {
     if (!this.#addsChunks || !hasContent) return outEnd;
     wire.page.set(CR_LF, outEnd);
     return outEnd + CR_LF.length;
-  }
-
-  /** After an answer: how large the endpoint's next page should be. */
-  settlePages(wire: Wire): void {
-    wire.nextBytes = wire.nextBytes === PAGE_BYTES.small ? PAGE_BYTES.small : PAGE_BYTES.middle;
   }
 }
 

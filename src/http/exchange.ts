@@ -7,7 +7,7 @@ import type { ClientSide } from "./client_side.ts";
 import { type AttemptOptions, Course } from "./course.ts";
 import { Download } from "./download.ts";
 import { NAME } from "./header_names.ts";
-import { type Page, PAGE_BYTES } from "./pages.ts";
+import type { Page } from "./pages.ts";
 import type { EndpointWire } from "./pool.ts";
 import type { Refusal } from "./refusal.ts";
 import { RequestHead } from "./request_head.ts";
@@ -194,7 +194,7 @@ export class Exchange {
       this.keepsClient = download.keepsClient && isClean;
       this.keepsEndpoint = download.keepsEndpoint && isClean && course.uploading === "done" &&
         wire.unread === 0 && !wire.isOver;
-      download.settlePages(wire);
+      wire.settle();
     }
     return outcomeOf(this.status);
   }
@@ -214,7 +214,7 @@ export class Exchange {
     if (this.#headPage === undefined) return;
     const { wire } = this.#course.client;
     wire.unpin(this.#headPage);
-    wire.nextBytes = PAGE_BYTES.small;
+    wire.settle();
     this.#headPage = undefined;
   }
 }

@@ -122,7 +122,8 @@ export class Fields {
       if (first === SP || first === TAB) return this.refuse(REFUSALS.folded);
       if (this.count === MAX_FIELDS) return this.refuse(REFUSALS.head_too_large);
     }
-    while (at < end && (CHARS[bytes[at]!]! & TOKEN) !== 0) at++;
+    const chars = CHARS;
+    while (at < end && (chars[bytes[at]!]! & TOKEN) !== 0) at++;
     this.at = at;
     if (at >= end) return this.wait(end);
     if (bytes[at] !== COLON || at === line) {
@@ -144,7 +145,8 @@ export class Fields {
       this.valueAt[this.count] = at;
       this.stage = VALUE_STAGE;
     }
-    while (at < end && (CHARS[bytes[at]!]! & VALUE) !== 0) at++;
+    const chars = CHARS;
+    while (at < end && (chars[bytes[at]!]! & VALUE) !== 0) at++;
     this.at = at;
     if (at >= end) return this.wait(end);
     if (bytes[at] !== CR) return this.refuse(bytes[at] === LF ? REFUSALS.line_end : REFUSALS.value);

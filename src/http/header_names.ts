@@ -89,6 +89,7 @@ interface Entry {
 }
 
 const LONGEST = 31;
+const LETTER_X = 0x78;
 const X_FORWARDED = ascii("x-forwarded-");
 const ENTRIES: readonly Entry[] = Object.entries(NAME).map(([key, id]) => ({
   id,
@@ -115,10 +116,15 @@ function makeIndex(): Uint8Array {
 /** The number of the header name in a span of token bytes, 0 for a name that is not known. */
 export function knownName(bytes: Uint8Array, from: number, to: number): number {
   const length = to - from;
-  if (length > LONGEST) return isXForwarded(bytes, from, length) ? NAME.x_forwarded_other : 0;
-  const entry = ENTRIES[BY_KEY[keyOf(length, bytes[from]!)]! - 1];
-  if (entry !== undefined && isSame(bytes, from, entry.name)) return entry.id;
-  return isXForwarded(bytes, from, length) ? NAME.x_forwarded_other : 0;
+  const first = bytes[from]!;
+  if (length <= LONGEST) {
+    const place = BY_KEY[keyOf(length, first)]!;
+    if (place > 0) {
+      const entry = ENTRIES[place - 1]!;
+      if (isSame(bytes, from, entry.name)) return entry.id;
+    }
+  }
+  return (first | 0x20) === LETTER_X && isXForwarded(bytes, from, length) ? NAME.x_forwarded_other : 0;
 }
 
 /** Token bytes that become a letter, digit or hyphen under `| 0x20` are that same character in some case. */
@@ -130,5 +136,5 @@ function isSame(bytes: Uint8Array, from: number, name: Readonly<Uint8Array>): bo
 }
 
 function isXForwarded(bytes: Uint8Array, from: number, length: number): boolean {
-  return length > X_FORWARDED.length && (bytes[from]! | 0x20) === 0x78 && isSame(bytes, from, X_FORWARDED);
+  return length > X_FORWARDED.length && isSame(bytes, from, X_FORWARDED);
 }

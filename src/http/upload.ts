@@ -2,7 +2,7 @@
 // endpoint that takes no more does not end the exchange, for it may have answered before it closed (W9).
 
 import { Body } from "./body.ts";
-import type { Course } from "./course.ts";
+import { type Course, LOOK_MS } from "./course.ts";
 import type { Page } from "./pages.ts";
 import type { RequestHead } from "./request_head.ts";
 import { type IdSpan, requestBound, writeRequest } from "./request_writer.ts";
@@ -48,8 +48,10 @@ export class Upload {
     this.#firstTail = body.tail;
     this.#pumping = undefined;
     this.#course.hasBodyBegun = body.next > request.end;
-    // A client that leaves before an endpoint is found is noticed all the same.
-    if (body.done) wire.readAhead();
+    // A client that leaves before an endpoint is found is noticed all the same. For one that will not stay the pending
+    // read would have to be cancelled in the end, which costs more than all the rest of a short exchange.
+    this.#course.looksLater = body.done && !request.wantsKeep;
+    if (body.done && request.wantsKeep) wire.readAhead();
     return body.refusal;
   }
 
@@ -65,7 +67,12 @@ export class Upload {
     const { client, options, endpoint } = course;
     this.#firstPage = this.#writeFirst(id);
     course.uploading = "writing";
-    const waitMs = client.wire.ended ? course.tools.limits.halfClosedMs : options.readMs;
+    course.looksLater &&= options.readMs > LOOK_MS;
+    const waitMs = client.wire.ended
+      ? course.tools.limits.halfClosedMs
+      : course.looksLater
+      ? LOOK_MS
+      : options.readMs;
     client.watch.set(waitMs, options.startedAt);
     return endpoint.wire.write(this.#firstPage.subarray(0, course.tools.writer.at));
   }

@@ -147,6 +147,11 @@ export class Wire {
     else this.#pages.give(page);
   }
 
+  /** After a message: the next page is small, or of middle size once reads have filled the small ones. */
+  settle(): void {
+    if (this.nextBytes !== PAGE_BYTES.small) this.nextBytes = PAGE_BYTES.middle;
+  }
+
   /** Writes all of `bytes`, one write at a time. False: writing failed (see `writeFailure`). */
   write(bytes: Uint8Array): Promise<boolean> {
     this.#sending = bytes;
