@@ -133,6 +133,9 @@ function secondDocument(tokens: readonly CST.Token[]): TextFault {
   return { offset: start?.offset ?? 0, message: "A second document begins here, a file holds only one" };
 }
 
+/** Most characters of the parser's own words that are passed on. */
+const MAX_SENTENCE = 200;
+
 function sentence(error: YAMLError, text: string): string {
   if (error.code === "TAB_AS_INDENT") return "A tab is used for indentation (got a tab, want spaces)";
   const line = lineAround(text, error.pos[0]);
@@ -145,7 +148,9 @@ function sentence(error: YAMLError, text: string): string {
   if (closing !== undefined) {
     return `A "${closing === "]" ? "[" : "{"}" is not closed, or its "${closing}" is indented too little`;
   }
-  return error.message.replace(/\s+/g, " ").trim();
+  // The parser may quote all the rest of the file.
+  const message = error.message.replace(/\s+/g, " ").trim();
+  return message.length <= MAX_SENTENCE ? message : `${message.slice(0, MAX_SENTENCE)}...`;
 }
 
 function lineAround(text: string, offset: number): string {

@@ -369,3 +369,9 @@ Deno.test("places inside an alias are those of the text that it stands for", () 
   assert.equal(at(PLACES, ["copy"]), "9:7");
   assert.equal(at(PLACES, ["copy", 0, "endpoints", 0]), "8:31");
 });
+
+Deno.test("a fault does not quote the rest of the file", () => {
+  const messages = faults(` x\na: 1\n|\n${"log: text\n".repeat(300)}`);
+  assert.ok(messages.some((message) => message.endsWith("...")), messages.join("\n"));
+  for (const message of messages) assert.ok(message.length < 250 && !message.includes("\n"), message);
+});
