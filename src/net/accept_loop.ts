@@ -12,8 +12,13 @@ const FULL_MS = 20;
 const SHORTAGES: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "ENOMEM", "ENOBUFS"]);
 /** After this many other failures in a row they are no longer taken for clients that left the queue. */
 const MOST_LOST = 100;
-/** The kernel's queue counts as empty after this long without a connection; in any case we stop after `most`. */
-const QUEUE_MS = { quiet: 10, most: 250 };
+/**
+ * The kernel's queue counts as empty after so many looks in a row that found it so, one a millisecond; under load, where
+ * that does not happen within `patienceMs`, after one; in any case after `mostMs`.
+ */
+const QUEUE = { looks: 10, lookMs: 1, patienceMs: 100, mostMs: 250 };
+/** A look that took this much longer than asked, milliseconds, saw nothing: this thread did not run. */
+const LATE_MS = 3;
 
 /** A connection as the loop sees it. */
 export interface Closable {
@@ -43,7 +48,7 @@ export interface LoopOwner<C extends Closable> {
 export class AcceptLoop<C extends Closable> {
   readonly #source: ConnSource<C>;
   readonly #owner: LoopOwner<C>;
-  #acceptedAt: number;
+  #accepted = 0;
   #closed = false;
   #running: Promise<void> | undefined;
   #troubleMs = 0;
@@ -53,7 +58,6 @@ export class AcceptLoop<C extends Closable> {
   constructor(source: ConnSource<C>, owner: LoopOwner<C>) {
     this.#source = source;
     this.#owner = owner;
-    this.#acceptedAt = owner.clock.now();
   }
 
   /** Begins to accept; the second call does nothing. */
@@ -75,7 +79,7 @@ export class AcceptLoop<C extends Closable> {
     } catch (error) {
       return await this.#recover(error);
     }
-    this.#acceptedAt = this.#owner.clock.now();
+    this.#accepted++;
     this.#lost = 0;
     if (this.#troubleMs > 0) this.#calm();
     // Another worker may have taken the last permit meanwhile: then this client waits, and so do those behind it.
@@ -105,11 +109,20 @@ export class AcceptLoop<C extends Closable> {
   async retire(): Promise<void> {
     const { clock } = this.#owner;
     const began = clock.now();
-    this.#acceptedAt = began;
-    while (clock.now() - this.#acceptedAt < QUEUE_MS.quiet && clock.now() - began < QUEUE_MS.most) {
-      await clock.sleep(QUEUE_MS.quiet);
+    const passed = () => clock.now() - began;
+    for (let quiet = 0; passed() < QUEUE.mostMs;) {
+      quiet = await this.#lookIfQuiet() ? quiet + 1 : 0;
+      if (quiet >= (passed() < QUEUE.patienceMs ? QUEUE.looks : 1)) break;
     }
     await this.close();
+  }
+
+  /** Whether nobody came within a look. Waiting lets the event loop see what has come. */
+  async #lookIfQuiet(): Promise<boolean> {
+    const { clock } = this.#owner;
+    const [accepted, from] = [this.#accepted, clock.now()];
+    await clock.sleep(QUEUE.lookMs);
+    return this.#accepted === accepted && clock.now() - from < QUEUE.lookMs + LATE_MS;
   }
 
   /** Closes the socket at once. Resolves once the address is free. */

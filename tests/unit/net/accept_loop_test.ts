@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { AcceptLoop, type ConnSource, type LoopOwner } from "../../../src/net/accept_loop.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
+import { StallingClock } from "../../support/stalling_clock.ts";
 import { coded } from "../../support/memory_duplex.ts";
 
 class FakeConn {
@@ -40,10 +41,11 @@ class ScriptedSource implements ConnSource<FakeConn> {
 }
 
 class Owner implements LoopOwner<FakeConn> {
-  readonly clock = new FakeClock();
   readonly admitted: number[] = [];
   readonly troubles: string[] = [];
   room = Infinity;
+
+  constructor(readonly clock: FakeClock = new FakeClock()) {}
 
   isFull(): boolean {
     return this.admitted.length >= this.room;
@@ -137,6 +139,41 @@ Deno.test("retiring accepts what is queued, then closes", async () => {
   await owner.clock.advance(30);
   await retired;
   assert.deepEqual(owner.admitted, [1, 2, 3]);
+});
+
+Deno.test("retiring under load closes at the first quiet moment, and in any case in the end", async () => {
+  for (const pauseAt of [150, Infinity]) {
+    const { source, owner, loop } = start();
+    await owner.clock.advance(0);
+    let isOver = false;
+    const retired = loop.retire().then(() => isOver = true);
+    let elapsed = 0;
+    for (; !isOver && elapsed < 1000; elapsed++) {
+      if (elapsed < pauseAt) source.give(elapsed);
+      await owner.clock.advance(1);
+    }
+    assert.ok(isOver && elapsed <= Math.min(pauseAt, 250) + 3, `${elapsed} ms`);
+    await retired;
+  }
+});
+
+Deno.test("a look in which the thread did not run does not count as quiet", async () => {
+  const clock = new StallingClock();
+  const source = new ScriptedSource();
+  const owner = new Owner(clock);
+  const loop = new AcceptLoop(source, owner);
+  loop.start();
+  await clock.advance(0);
+  let isOver = false;
+  const retired = loop.retire().then(() => isOver = true);
+  await clock.advance(8);
+  clock.stall(20); // Clients came meanwhile, and the loop has not seen them yet.
+  await clock.advance(1);
+  assert.equal(isOver, false);
+  source.give(1);
+  await clock.advance(100);
+  await retired;
+  assert.deepEqual(owner.admitted, [1]);
 });
 
 Deno.test("a client that waits for a permit when the loop ends is closed and does not hold the end up", async () => {
