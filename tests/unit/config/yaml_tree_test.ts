@@ -371,7 +371,7 @@ Deno.test("places inside an alias are those of the text that it stands for", () 
 });
 
 Deno.test("a fault does not quote the rest of the file", () => {
-  const messages = faults(` x\na: 1\n|\n${"log: text\n".repeat(300)}`);
+  const messages = faults(` x\na: 1\nb:\n  c: 1\n\n|\n${"log: text\n".repeat(300)}`);
   assert.ok(messages.some((message) => message.endsWith("...")), messages.join("\n"));
   for (const message of messages) assert.ok(message.length < 250 && !message.includes("\n"), message);
 });
