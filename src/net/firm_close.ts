@@ -1,6 +1,7 @@
 // Before Deno 2.9 `close()` ends a pending read but not a pending write: a peer that reads nothing would hold its
 // session for as long as it likes. Here such a write is given up at `close()`, as newer runtimes do. The socket itself
-// stays with the old runtime until the peer reads on, closes or dies; nothing in JavaScript can change that.
+// stays with the old runtime until the peer reads on, closes or dies; nothing in JavaScript can change that. When the
+// peer does read on, the old runtime still sends what the write was given: so it is given bytes that nobody else uses.
 
 import type { Duplex } from "../core/duplex.ts";
 
@@ -24,10 +25,15 @@ export function firmlyClosing(conn: AcceptedConn): AcceptedConn {
   return CLOSE_ENDS_WRITES ? conn : new FirmConn(conn);
 }
 
+/** Memory of this size stays with a connection; larger memory only while writes use a good part of it, bytes. */
+const KEPT_BYTES = 2048;
+
 /** A connection whose pending write rejects at `close()`. One write at a time, as everywhere in hale. */
 export class FirmConn implements AcceptedConn {
   readonly #conn: AcceptedConn;
   #giveUp: ((error: Error) => void) | undefined;
+  /** Where bytes lie while they are written: a write that was given up may be carried out much later. */
+  #own = new Uint8Array(0);
 
   constructor(conn: AcceptedConn) {
     this.#conn = conn;
@@ -45,8 +51,16 @@ export class FirmConn implements AcceptedConn {
     return new Promise((resolve, reject) => {
       this.#giveUp = reject;
       // After `close()` the promise is settled: what the write comes to then concerns nobody.
-      this.#conn.write(p).then(resolve, reject);
+      this.#conn.write(this.#owned(p)).then(resolve, reject);
     });
+  }
+
+  #owned(p: Uint8Array): Uint8Array {
+    const size = this.#own.length;
+    const isFit = p.length <= size && (size <= KEPT_BYTES || p.length >= size / 8);
+    if (!isFit) this.#own = new Uint8Array(p.length);
+    this.#own.set(p);
+    return p.length === this.#own.length ? this.#own : this.#own.subarray(0, p.length);
   }
 
   closeWrite(): Promise<void> {

@@ -9,12 +9,14 @@ class OldConn implements AcceptedConn {
   readonly remoteAddr: Deno.Addr = { transport: "tcp", hostname: "127.0.0.1", port: 9 };
   delays: boolean[] = [];
   closed = 0;
+  given: Uint8Array[] = [];
   #take: ((count: number) => void) | undefined;
 
   read(): Promise<number | null> {
     return Promise.resolve(3);
   }
-  write(): Promise<number> {
+  write(p: Uint8Array): Promise<number> {
+    this.given.push(p);
     return new Promise((resolve) => this.#take = resolve);
   }
   closeWrite(): Promise<void> {
@@ -50,6 +52,22 @@ Deno.test("a write that was taken gives its count, and a later close gives nothi
   assert.equal(await writing, 7);
   conn.close();
   assert.throws(() => conn.close(), /Bad resource/);
+});
+
+Deno.test("what is written lies in memory of the connection's own, which fits and is used again", async () => {
+  const old = new OldConn();
+  const conn = new FirmConn(old);
+  const pooled = new Uint8Array(65_536);
+  const sizes = [100, 50, 65_536, 60_000, 10];
+  for (const size of sizes) {
+    const writing = conn.write(pooled.subarray(0, size).fill(size & 255));
+    old.take(size);
+    assert.equal(await writing, size);
+  }
+  assert.deepEqual(old.given.map(({ length }) => length), sizes);
+  assert.ok(old.given.every(({ buffer }) => buffer !== pooled.buffer));
+  const memory = new Set(old.given.map(({ buffer }) => buffer));
+  assert.deepEqual([...memory].map(({ byteLength }) => byteLength), [100, 65_536, 10]);
 });
 
 Deno.test("bytes, ends, errors and options pass through", async () => {
