@@ -79,6 +79,8 @@ export class Plane implements Service, ListenersHost {
   readonly #stalls: Stalls;
   /** Slots that left the plan and whose sessions will be cut. */
   readonly #leaving = new Map<number, Timed>();
+  /** Gives back the permits of sockets that are left behind, though their sessions have ended. */
+  readonly #leftBehind = new Set<() => void>();
   #pickers = new Map<string, Picker>();
   #lastTick: number;
   #lagMs = 0;
@@ -178,6 +180,7 @@ export class Plane implements Service, ListenersHost {
     await this.#listeners.retireAll();
     this.draining = true;
     for (const session of this.#sessions) session.drain();
+    for (const give of this.#leftBehind) give();
   }
 
   /** Cuts every session that is left and gives their number. */
@@ -248,10 +251,10 @@ export class Plane implements Service, ListenersHost {
     this.#sessions.add(session);
     stats.accepted++;
     stats.active++;
-    void this.#serve(session, stats);
+    void this.#serve(session, conn, stats);
   }
 
-  async #serve(session: Session, stats: ListenerStats): Promise<void> {
+  async #serve(session: Session, conn: ClientConn, stats: ListenerStats): Promise<void> {
     try {
       await session.serve();
     } catch (error) {
@@ -259,7 +262,18 @@ export class Plane implements Service, ListenersHost {
     }
     this.#sessions.delete(session);
     stats.active--;
-    this.permits.give();
+    this.#giveBack(conn);
+  }
+
+  /** What holds a descriptor holds its permit, so that nobody can use up the one without the other. */
+  #giveBack(conn: ClientConn): void {
+    const left = conn.leftBehind?.();
+    if (left === undefined || this.draining) return this.permits.give();
+    const give = () => {
+      if (this.#leftBehind.delete(give)) this.permits.give();
+    };
+    this.#leftBehind.add(give);
+    void left.then(give);
   }
 
   #sessionFor(conn: ClientConn, listener: Listener): Session {

@@ -2,12 +2,12 @@
 // in it belongs to one session.
 
 import type { Clock } from "../core/clock.ts";
-import type { Duplex } from "../core/duplex.ts";
 import type { Plan } from "../core/plan.ts";
 import type { SessionRecord } from "../core/stats.ts";
 import type { TimerWheel } from "../core/wheel.ts";
 import type { BufferPool } from "../net/buffers.ts";
 import type { Deadlines } from "../net/deadline.ts";
+import type { AcceptedConn } from "../net/firm_close.ts";
 import type { Handshakes } from "../net/handshakes.ts";
 import type { Dialed, DialFailure, DialOptions, DialTarget } from "../net/dial.ts";
 import type { Picker } from "./pick.ts";
@@ -15,12 +15,7 @@ import type { Reporter } from "./reporter.ts";
 import type { Counts } from "./counts.ts";
 
 /** A connection as accepted. */
-export interface ClientConn extends Duplex {
-  readonly remoteAddr: Deno.Addr;
-  setNoDelay?(noDelay?: boolean): void;
-  /** On TLS listeners: completes the handshake. */
-  handshake?(): Promise<unknown>;
-}
+export type ClientConn = AcceptedConn;
 
 /** Opens a connection to an endpoint; never rejects. */
 export type Dial = (target: DialTarget, options: DialOptions) => Promise<Dialed | DialFailure>;

@@ -9,6 +9,8 @@ import type { Duplex } from "../core/duplex.ts";
 export interface AcceptedConn extends Duplex {
   readonly remoteAddr: Deno.Addr;
   setNoDelay?(noDelay?: boolean): void;
+  /** Once closed: resolves when the socket is free, which may be much later; undefined or absent: it is. */
+  leftBehind?(): Promise<void> | undefined;
 }
 
 /** Whether `close()` of this runtime ends a pending write by itself. */

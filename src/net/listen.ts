@@ -4,6 +4,7 @@
 import type { Address } from "../core/address.ts";
 import { type AcceptedConn, CLOSE_ENDS_WRITES, firmlyClosing } from "./firm_close.ts";
 import { codeOf } from "./socket_errors.ts";
+import { TlsClientConn } from "./tls_client_conn.ts";
 
 /** How many connections the kernel queues for one socket. */
 const BACKLOG = 2048;
@@ -26,18 +27,27 @@ export interface BindOptions {
 /** Binds and listens. Throws the runtime's error, with `code` for the system's own reasons. */
 export function bind(address: Address, options: BindOptions): Acceptor {
   const where = { hostname: address.host, port: address.port, tcpBacklog: BACKLOG };
-  const listener = options.tls === undefined
-    ? Deno.listen({ ...where, ...(options.reusePort ? { reusePort: true } : {}) })
-    : Deno.listenTls({
-      ...where,
-      ...(options.reusePort ? { reusePort: true } : {}),
-      cert: options.tls.cert,
-      key: options.tls.key,
-      alpnProtocols: ["http/1.1"],
-    });
+  const shared = { ...where, ...(options.reusePort ? { reusePort: true } : {}) };
+  return options.tls === undefined
+    ? plainAcceptor(Deno.listen(shared))
+    : tlsAcceptor(Deno.listenTls({ ...shared, ...options.tls, alpnProtocols: ["http/1.1"] }));
+}
+
+function plainAcceptor(listener: Deno.TcpListener): Acceptor {
+  return {
+    port: listener.addr.port,
+    accept: CLOSE_ENDS_WRITES ? () => listener.accept() : async () => firmlyClosing(await listener.accept()),
+    close: () => listener.close(),
+  };
+}
+
+function tlsAcceptor(listener: Deno.TlsListener): Acceptor {
   return {
     port: (listener.addr as Deno.NetAddr).port,
-    accept: CLOSE_ENDS_WRITES ? () => listener.accept() : async () => firmlyClosing(await listener.accept()),
+    accept: async () => {
+      const conn = await listener.accept();
+      return new TlsClientConn(conn, firmlyClosing(conn));
+    },
     close: () => listener.close(),
   };
 }
