@@ -13,6 +13,7 @@ import type { ActiveParams, Config, EndpointConfig, UpstreamConfig } from "../co
 import { dial } from "../net/dial.ts";
 import { HostResolver, type ResolverKind, resolverKindOf } from "../net/host_resolver.ts";
 import { SystemClock } from "../net/system_clock.ts";
+import { emptyRuntimeTrust, trustProblem } from "../net/trust.ts";
 import { chosenPaths } from "./config_paths.ts";
 import type { Io } from "./terminal.ts";
 import { CONFIG_HELP, CONFIG_OPTION, readArgs, type Usage } from "./usage.ts";
@@ -44,6 +45,11 @@ export async function probeCommand(args: readonly string[], io: Io): Promise<num
     name === undefined || each.name === name
   );
   if (upstreams.length === 0) return nothing(decoded.config, name, io);
+  const problem = trustProblem(emptyRuntimeTrust(), upstreams);
+  if (problem !== undefined) {
+    io.err(`${problem}\n`);
+    return EXIT.problems;
+  }
   const prober = new Prober(resolverKindOf(decoded.config.resolver), io);
   for (const upstream of upstreams) await prober.probeUpstream(upstream, key);
   return prober.exitCode();

@@ -7,7 +7,7 @@ import { EXIT } from "../core/exit_code.ts";
 import type { Config } from "../core/plan.ts";
 import { probeBind } from "../net/listen.ts";
 import { messageOf } from "../net/socket_errors.ts";
-import { emptyRuntimeTrust } from "../net/trust.ts";
+import { emptyRuntimeTrust, trustProblem } from "../net/trust.ts";
 import type { ConfigReading } from "./config_source.ts";
 import { EventRing } from "../admin/event_ring.ts";
 import type { Phase, WhyView } from "../admin/view.ts";
@@ -133,16 +133,9 @@ export class Program {
     this.#events.publish(timed);
   }
 
-  /** A CA bundle that the public roots would stand beside is worse than none: it promises what does not hold (L1). */
-  #trustProblem(config: Config): string | undefined {
-    const upstream = config.upstreams.find(({ tls }) => tls?.ca !== undefined);
-    if (upstream === undefined || this.#trust.state === "exclusive") return undefined;
-    return `Upstream "${upstream.name}": trusted_ca_file can not stand instead of the public roots: ${this.#trust.reason}`;
-  }
-
   /** All or nothing: the admin address is bound before anything is swapped. */
   async #apply(config: Config, origin: ConfigOrigin): Promise<readonly string[]> {
-    const problem = this.#trustProblem(config) ?? this.#admin.prepare(config.admin);
+    const problem = trustProblem(this.#trust, config.upstreams) ?? this.#admin.prepare(config.admin);
     const problems = problem === undefined ? await this.#supervisor.apply(config, origin) : [problem];
     if (problems.length > 0) {
       await this.#admin.abandon();

@@ -3,6 +3,7 @@
 // the start of the process, and every handshake is given its roots. Checked on 2.6 and 2.9: see trust_test.ts.
 
 import { rootCertificates } from "node:tls";
+import type { UpstreamPolicy } from "../core/plan.ts";
 import { messageOf } from "./socket_errors.ts";
 
 /** The environment variable that names the runtime's own store; it is read at the first use of TLS, and only then. */
@@ -49,6 +50,16 @@ function wasStoreRead(): boolean {
   if (before === undefined) Deno.env.delete(STORE_VARIABLE);
   else Deno.env.set(STORE_VARIABLE, before);
   return wasRead;
+}
+
+/**
+ * Why upstreams with a CA bundle can not be served as they ask, as a sentence; undefined when they can. A bundle that
+ * the public roots would stand beside is worse than none: it promises what does not hold (L1).
+ */
+export function trustProblem(trust: Trust, upstreams: readonly UpstreamPolicy[]): string | undefined {
+  const upstream = upstreams.find(({ tls }) => tls?.ca !== undefined);
+  if (upstream === undefined || trust.state === "exclusive") return undefined;
+  return `Upstream "${upstream.name}": trusted_ca_file can not stand instead of the public roots: ${trust.reason}`;
 }
 
 /** Making an HTTP client reads the root store without using the network. */
