@@ -82,6 +82,18 @@ export class HealthKeeper {
     this.#roster.release();
   }
 
+  /**
+   * Permits may have gone down with a worker, or their verdicts on the way from it: endpoints on trial get all of them
+   * anew, under a new epoch (H4).
+   */
+  renewTrials(): void {
+    for (const record of this.#roster.records) {
+      if (record.health.state !== "half_open" || this.#board.cells(record.slot).trials === 0) continue;
+      record.health = { ...record.health, epoch: record.health.epoch + 1 };
+      this.#publish(record);
+    }
+  }
+
   /** Ends the timer. Nothing turns half_open by itself any more. */
   stop(): void {
     this.#alarm.stop();

@@ -82,11 +82,11 @@ export class HealthRoster {
     return endpoint.source === "discovered" && this.#clock.now() - old.removedAt <= RETURN_MS;
   }
 
-  /** Empties the slot for a new owner, with an epoch that was never used on it. */
+  /** Opens the slot to a new owner, with an epoch that was never used on it. Sessions on it may be those of an earlier one. */
   #takeSlot(endpoint: Endpoint): { readonly epoch: number; readonly now: number } {
     const cells = this.#board.cells(endpoint.slot);
     const epoch = cells.epoch + 1;
-    cells.reset(epoch);
+    cells.publish(0, epoch);
     return { epoch, now: this.#clock.now() };
   }
 

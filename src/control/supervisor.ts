@@ -89,6 +89,7 @@ export class Supervisor {
       reusePort: ports.reusePort,
       notices: {
         message: (message, worker) => this.#hear(message, worker),
+        lost: () => this.keeper.renewTrials(),
         died: (worker, message, deathsInMinute) =>
           emit({ kind: "worker_died", worker, message, deathsInMinute }),
         hopeless: (message) => ports.fatal(`Workers keep dying: ${message}`),

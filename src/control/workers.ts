@@ -20,6 +20,8 @@ const STATS_MS = 500;
 export interface WorkerNotices {
   /** Something a worker says of its own accord. */
   message(message: FromWorker, worker: number): void;
+  /** A worker has died, and with it the evidence it had not sent yet. */
+  lost(): void;
   died(worker: number, reason: string, deathsInMinute: number): void;
   /** Too many deaths: there is no point in going on. */
   hopeless(reason: string): void;
@@ -54,7 +56,7 @@ export class Workers {
   readonly #end = new AbortController();
   /** Tallies and counts of workers that are no more. */
   #past: PlaneStats[] = [];
-  readonly #pastTallies: Tally[] = [];
+  readonly #pastTally = new Tally();
   #deaths: number[] = [];
   #plan: Plan | undefined;
   #slots = 0;
@@ -95,7 +97,7 @@ export class Workers {
 
   /** A number that no worker has, leaving ones included: each has cells of its own. */
   #freeNumber(): number {
-    const used = new Set([...this.#members, ...this.#leaving].map(({ link }) => link.number));
+    const used = new Set(this.#running.map(({ link }) => link.number));
     let number = 0;
     while (used.has(number)) number++;
     return number;
@@ -127,10 +129,16 @@ export class Workers {
     return link;
   }
 
+  /** All that run, superfluous ones included. */
+  get #running(): readonly Member[] {
+    return [...this.#members, ...this.#leaving];
+  }
+
   #replace(member: Member, reason: string): void {
     const { number } = member.link;
     this.#settleEstate(member);
-    if (this.#leaving.delete(member)) return;
+    this.#notices.lost();
+    if (this.#leaving.has(member)) return this.#bury(member);
     member.restarts++;
     this.#restarts++;
     const now = this.#clock.now();
@@ -141,20 +149,28 @@ export class Workers {
     member.link = this.#start(number, member);
   }
 
-  /** Gives back the places, trial permits and connections that a dead worker held. */
+  /** Gives back the places and connections that a dead worker held, and keeps what it counted. */
   #settleEstate(member: Member): void {
     this.#permits.reclaim(member.link.number);
     for (let slot = 0; slot < this.#slots; slot++) {
       const row = member.tally.row(slot);
-      const cells = this.#board.cells(slot);
-      if (row[TALLY.held]! > 0) cells.leave(row[TALLY.held]!);
-      for (let trial = 0; trial < row[TALLY.heldTrials]!; trial++) cells.giveTrialBack(cells.epoch);
+      if (row[TALLY.held]! > 0) this.#board.cells(slot).leave(row[TALLY.held]!);
       row[TALLY.held] = 0;
-      row[TALLY.heldTrials] = 0;
     }
     if (member.stats !== undefined) this.#past.push(withoutActive(member.stats));
     this.#past = this.#past.length > 8 ? [mergeStats(this.#past)] : this.#past;
     member.stats = undefined;
+  }
+
+  /** Keeps what a superfluous worker that has ended counted for endpoints. */
+  #bury(member: Member): void {
+    this.#leaving.delete(member);
+    for (let slot = 0; slot < this.#slots; slot++) {
+      const past = this.#pastTally.row(slot);
+      const row = member.tally.row(slot);
+      past[TALLY.picks]! += row[TALLY.picks]!;
+      past[TALLY.failOpenPicks]! += row[TALLY.failOpenPicks]!;
+    }
   }
 
   /** A worker too many: it finishes what it has, then ends. Its sessions are cut by its end if they outlast the drain. */
@@ -166,34 +182,38 @@ export class Workers {
 
   async #endWhenIdle(member: Member): Promise<void> {
     const { signal } = this.#end;
-    while (this.#permits.held(member.link.number) > 0 && !signal.aborted) {
+    const isWaitedFor = () => this.#leaving.has(member) && !signal.aborted;
+    while (isWaitedFor() && this.#permits.held(member.link.number) > 0) {
       await this.#clock.sleep(200, signal).catch(() => undefined);
     }
-    if (signal.aborted) return;
-    const answer = await member.link.ask({ type: "stats" });
-    if (answer?.type === "stats") member.stats = answer.stats;
+    if (isWaitedFor()) await this.#refresh(member);
+    if (!isWaitedFor()) return; // It has died meanwhile, or everything ends.
     member.link.terminate();
     this.#settleEstate(member);
-    this.#leaving.delete(member);
-    this.#pastTallies.push(member.tally);
+    this.#bury(member);
   }
 
   /** Has every worker bind the listeners. On a failure everything is undone in all of them. */
   async prepare(listeners: readonly Listener[]): Promise<BindFailure | undefined> {
     if (listeners.length === 0) return undefined;
-    const answers = await this.#askAll(() => ({ type: "prepare", listeners }));
+    const answers = await Promise.all(
+      this.#members.map(({ link }) => link.ask({ type: "prepare", listeners })),
+    );
     const failure = answers.find((answer) => answer?.type === "bound" && answer.failure !== undefined);
     if (failure?.type !== "bound") return undefined;
     for (const { link } of this.#members) link.post({ type: "abandon" });
     return failure.failure;
   }
 
-  /** Puts all workers on the plan; resolves when each has taken it. `slots`: how many the board has to hold. */
+  /**
+   * Puts all workers on the plan; resolves when each has taken it. `slots`: how many the board has to hold. Superfluous
+   * workers open no listeners by it, but their sessions follow it.
+   */
   async take(plan: Plan, options: { slots: number; retireMs?: number }): Promise<void> {
     this.#plan = plan;
     this.#slots = options.slots;
-    for (const member of [...this.#members, ...this.#leaving]) member.tally.grow(this.#slots);
-    for (const tally of this.#pastTallies) tally.grow(this.#slots);
+    for (const member of this.#running) member.tally.grow(this.#slots);
+    this.#pastTally.grow(this.#slots);
     await this.#askAll((member) => this.#planMessage(member, plan, options.retireMs));
   }
 
@@ -210,7 +230,7 @@ export class Workers {
   }
 
   #askAll(request: (member: Member) => Parameters<WorkerLink["ask"]>[0]) {
-    return Promise.all(this.#members.map((member) => member.link.ask(request(member))));
+    return Promise.all(this.#running.map((member) => member.link.ask(request(member))));
   }
 
   /** All workers stop accepting; resolves when their listeners are closed. */
@@ -227,7 +247,7 @@ export class Workers {
 
   /** Counts over all workers, past ones included; one that does not answer in time counts with its last answer. */
   async stats(): Promise<PlaneStats> {
-    await Promise.all(this.#members.map((member) => this.#refresh(member)));
+    await Promise.all(this.#running.map((member) => this.#refresh(member)));
     return this.statsSoFar();
   }
 
@@ -243,12 +263,12 @@ export class Workers {
 
   /** The counts as of the last `stats`. */
   statsSoFar(): PlaneStats {
-    return mergeStats([...this.#past, ...this.#members.flatMap((member) => member.stats ?? [])]);
+    return mergeStats([...this.#past, ...this.#running.flatMap((member) => member.stats ?? [])]);
   }
 
   /** The loop lag of each worker as of the last `stats`, milliseconds. */
   lags(): readonly number[] {
-    return this.#members.map((member) => member.stats?.loopLagMs ?? 0);
+    return this.#running.map((member) => member.stats?.loopLagMs ?? 0);
   }
 
   /** Restarts since the start, also of workers that are no more. */
@@ -256,19 +276,18 @@ export class Workers {
     return this.#restarts;
   }
 
-  /** How each worker fares. */
+  /** How each worker fares, superfluous ones that still have sessions included. */
   states(): readonly WorkerState[] {
-    return this.#members.map(({ link, restarts }) => ({
+    return this.#running.map(({ link, restarts }) => ({
       id: link.number,
       sessions: this.#permits.held(link.number),
       restarts,
     }));
   }
 
-  /** The tallies of a slot, one per worker that ever counted there. */
+  /** The tallies of a slot, those of workers that are no more in one. */
   rows(slot: number): readonly Float64Array[] {
-    const counting = [...this.#members, ...this.#leaving].map((member) => member.tally);
-    return [...counting, ...this.#pastTallies].map((tally) => tally.row(slot));
+    return [...this.#running.map((member) => member.tally), this.#pastTally].map((tally) => tally.row(slot));
   }
 
   /** Forgets what was counted for a slot, for its next owner. */
@@ -284,7 +303,7 @@ export class Workers {
   /** Ends all workers. */
   terminate(): void {
     this.#end.abort();
-    for (const { link } of [...this.#members, ...this.#leaving]) link.terminate();
+    for (const { link } of this.#running) link.terminate();
   }
 }
 

@@ -30,23 +30,16 @@ const EPOCH_CELL = 1;
 const IN_FLIGHT_CELL = 2;
 const TRIAL_CELL = 3;
 
-/** What each worker counts per slot; all but the two `held` only grow. */
+/** What each worker notes per slot. */
 export const TALLY = {
+  /** Leases it holds now. */
   held: 0,
-  heldTrials: 1,
-  picks: 2,
-  failOpenPicks: 3,
-  successes: 4,
-  failures: 5,
-  bytesToEndpoint: 6,
-  bytesFromEndpoint: 7,
+  picks: 1,
+  failOpenPicks: 2,
   /** Decaying peak latency of this worker's answers, milliseconds (peak_ewma). Not a sum. */
-  latencyMs: 8,
+  latencyMs: 3,
 } as const;
 const TALLY_CELLS = Object.keys(TALLY).length;
-
-/** The name of one tally cell. */
-export type TallyCell = keyof typeof TALLY;
 
 /** The shared memory of a board as it travels by postMessage. */
 export type BoardMemory = readonly SharedArrayBuffer[];
@@ -120,19 +113,15 @@ export class Cells {
     return Atomics.load(this.#segment, this.#at + IN_FLIGHT_CELL);
   }
 
-  /** Main only: a new verdict. The epoch is written first, so nobody sees the new gate with the old epoch. */
+  /**
+   * Main only: a new verdict. The gate is written first, so that whoever reads the epoch and then the gate, as a pick
+   * does, never goes through an old gate with the new epoch: its evidence would count for the state that followed.
+   */
   publish(gate: number, epoch: number): void {
-    if (epoch !== this.epoch) {
-      Atomics.store(this.#segment, this.#at + EPOCH_CELL, epoch);
-      Atomics.store(this.#segment, this.#at + TRIAL_CELL, trialOf(epoch, 0));
-    }
     Atomics.store(this.#segment, this.#at + GATE_CELL, gate);
-  }
-
-  /** Main only: an empty slot for a new endpoint. */
-  reset(epoch: number): void {
-    Atomics.store(this.#segment, this.#at + IN_FLIGHT_CELL, 0);
-    this.publish(0, epoch);
+    if (epoch === this.epoch) return;
+    Atomics.store(this.#segment, this.#at + EPOCH_CELL, epoch);
+    Atomics.store(this.#segment, this.#at + TRIAL_CELL, trialOf(epoch, 0));
   }
 
   /** Takes a place if fewer than `max` are taken. */

@@ -45,7 +45,6 @@ export class Lease implements Disposable {
     this.#office = options.office;
     place.row[TALLY.held]!++;
     place.row[TALLY.picks]!++;
-    if (options.trial) place.row[TALLY.heldTrials]!++;
   }
 
   /** The endpoint that was picked. */
@@ -60,29 +59,17 @@ export class Lease implements Disposable {
 
   /** Says how an attempt went. `durationMs` and `detail` are for people; what charges nobody is only counted. */
   report(outcome: Outcome, durationMs: number, detail = ""): void {
-    const verdict = verdictOf(outcome);
-    if (verdict === "none") return this.#office.counts.notCharged(outcome);
-    this.place.row[verdict === "success" ? TALLY.successes : TALLY.failures]!++;
+    if (verdictOf(outcome) === "none") return this.#office.counts.notCharged(outcome);
     // With a verdict the trial permit is spent: the state it leads to brings new ones (H4).
-    this.#spendTrial();
-    if (this.place.upstream.health === undefined) return;
-    this.#office.reporter.report({ slot: this.slot, epoch: this.epoch, outcome, durationMs, detail });
-  }
-
-  #spendTrial(): void {
-    if (!this.#trial) return;
     this.#trial = false;
-    this.place.row[TALLY.heldTrials]!--;
+    this.#office.reporter.report({ slot: this.slot, epoch: this.epoch, outcome, durationMs, detail });
   }
 
   /** Gives the place back. Safe to call again. */
   [Symbol.dispose](): void {
     if (this.#released) return;
     this.#released = true;
-    if (this.#trial) {
-      this.#spendTrial();
-      this.place.cells.giveTrialBack(this.epoch);
-    }
+    if (this.#trial) this.place.cells.giveTrialBack(this.epoch);
     this.place.row[TALLY.held]!--;
     this.place.cells.leave();
   }

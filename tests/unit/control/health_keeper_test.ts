@@ -504,7 +504,7 @@ Deno.test("a record moves with its endpoint to another slot, under an epoch neve
   world.traffic(1, "refused", { count: 5 });
   world.keeper.setOperator(1, "drain");
   world.board.grow(9);
-  world.board.cells(8).reset(40);
+  world.board.cells(8).publish(0, 40);
   world.adopt(upstream("app", [endpoint(A, 0), endpoint(B, 8)], { health: healthParams() }));
   assert.deepEqual(world.reasons(8), ["ejected", "drained"]);
   assert.equal(world.board.cells(8).epoch, 41);
@@ -627,4 +627,36 @@ Deno.test("a long detail is cut", () => {
   using world = new HealthWorld(app());
   world.traffic(0, "refused", { detail: "x".repeat(5000) });
   assert.equal(world.keeper.view(0)!.last!.detail.length, 300);
+});
+
+Deno.test("when a worker dies, endpoints on trial get all their permits anew, and old verdicts decide nothing", async () => {
+  using world = new HealthWorld(app([A, B, C]));
+  world.traffic(0, "refused", { count: 5 });
+  world.traffic(1, "refused", { count: 5 });
+  await world.clock.advance(30_001);
+  const [first, second] = [world.board.cells(0), world.board.cells(1)];
+  const { epoch } = first;
+  assert.ok(first.takeTrial(epoch, 1));
+  const untouched = [second.epoch, world.board.cells(2).epoch];
+  world.events.length = 0;
+  world.keeper.renewTrials();
+  assert.deepEqual([first.epoch, first.trials, world.reasons(0)], [epoch + 1, 0, ["half_open"]]);
+  assert.deepEqual([second.epoch, world.board.cells(2).epoch], untouched, "no permit was out there");
+  assert.ok(first.takeTrial(epoch + 1, 1));
+  world.traffic(0, "answered", { epoch });
+  assert.deepEqual([world.reasons(0), first.trials, world.kinds()], [["half_open"], 1, []]);
+  world.traffic(0, "answered", { epoch: epoch + 1 });
+  assert.deepEqual([world.reasons(0), world.kinds()], [[], ["endpoint_restored"]]);
+});
+
+Deno.test("an upstream that was put back keeps count of the sessions its endpoints still have", () => {
+  const discovered = upstream("app", [found(A, 0)], { health: healthParams() });
+  const other = upstream("other", [endpoint(B, 1)], { health: healthParams() });
+  using world = new HealthWorld(discovered, other);
+  world.board.cells(0).enter(Infinity);
+  world.adopt(other);
+  world.adopt(discovered, other);
+  assert.equal(world.board.cells(0).inFlight, 1);
+  world.board.cells(0).leave();
+  assert.equal(world.board.cells(0).inFlight, 0);
 });
