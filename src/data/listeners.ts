@@ -31,14 +31,24 @@ interface Accepting {
   readonly loop: AcceptLoop<ClientConn>;
 }
 
+/** How often an address that could not be bound is tried again, milliseconds. */
+const REBIND_MS = 1000;
+
 /** The sockets of one worker. */
 export class Listeners {
   readonly #host: ListenersHost;
-  /** By address. */
+  /** By address, as all maps here. */
   readonly #running = new Map<string, Accepting>();
   readonly #prepared = new Map<string, Accepting>();
+  /** Listeners of the plan that could not be bound yet. */
+  #missing = new Map<string, Listener>();
+  /** Of those, the ones that this has been told of. */
+  readonly #troubled = new Set<string>();
+  #isRetrying = false;
   /** Those on their way out; each resolves when its address is free. */
   readonly #retiring = new Set<Promise<void>>();
+  /** Aborted once all are closed for good: nothing is bound any more. */
+  readonly #over = new AbortController();
 
   constructor(host: ListenersHost) {
     this.#host = host;
@@ -47,20 +57,22 @@ export class Listeners {
   /** Binds listeners of a plan to come. All or none: after a failure nothing stays bound. */
   async prepare(listeners: readonly Listener[]): Promise<BindFailure | undefined> {
     for (const listener of listeners) {
-      const failure = this.#bind(listener);
-      if (failure === undefined) continue;
+      const bound = this.#bind(listener);
+      if ("loop" in bound) {
+        this.#prepared.set(formatAddress(listener.address), bound);
+        continue;
+      }
       await this.abandon();
-      return failure;
+      return bound;
     }
     return undefined;
   }
 
-  #bind(listener: Listener): BindFailure | undefined {
-    const address = formatAddress(listener.address);
+  #bind(listener: Listener): Accepting | BindFailure {
     try {
-      this.#prepared.set(address, this.#accepting(listener));
-      return undefined;
+      return this.#accepting(listener);
     } catch (error) {
+      const address = formatAddress(listener.address);
       return { listener: listener.name, address, code: codeOf(error) ?? "", message: bindMessage(error) };
     }
   }
@@ -87,39 +99,58 @@ export class Listeners {
     await Promise.all(prepared.map(({ loop }) => loop.close()));
   }
 
-  /** Swaps to the listeners of a plan. Gives the names of those that are gone. */
-  take(listeners: readonly Listener[]): readonly string[] {
+  /** Swaps to the listeners of a plan. */
+  take(listeners: readonly Listener[]): void {
     const wanted = new Map(listeners.map((listener) => [formatAddress(listener.address), listener]));
-    const gone = this.#retireMissing(wanted);
-    this.#bindMissing(wanted);
+    this.#retireOld(wanted);
     for (const [address, accepting] of this.#prepared) {
       accepting.listener = wanted.get(address) ?? accepting.listener;
-      this.#running.set(address, accepting);
-      accepting.loop.start();
+      this.#start(address, accepting);
     }
     this.#prepared.clear();
-    return gone;
+    this.#missing = new Map([...wanted].filter(([address]) => !this.#running.has(address)));
+    this.#bindMissing();
   }
 
-  #retireMissing(wanted: ReadonlyMap<string, Listener>): readonly string[] {
-    const gone: string[] = [];
+  #retireOld(wanted: ReadonlyMap<string, Listener>): void {
     for (const [address, accepting] of this.#running) {
       const next = wanted.get(address);
-      if (next === undefined) gone.push(accepting.listener.name);
       // A prepared one for the same address is of another kind (TLS): its socket takes over.
       if (next === undefined || this.#prepared.has(address)) this.#retire(address, accepting);
       else accepting.listener = next;
     }
-    return gone;
   }
 
-  /** A worker that starts in the middle of things was never asked to prepare. */
-  #bindMissing(wanted: ReadonlyMap<string, Listener>): void {
-    for (const [address, listener] of wanted) {
-      if (this.#running.has(address) || this.#prepared.has(address)) continue;
-      const failure = this.#bind(listener);
-      if (failure !== undefined) this.#host.trouble(listener.name, failure.code, false);
+  #start(address: string, accepting: Accepting): void {
+    this.#running.set(address, accepting);
+    accepting.loop.start();
+  }
+
+  /** A worker that starts in the middle of things was never asked to prepare. What it can not bind it tries again. */
+  #bindMissing(): void {
+    if (this.#over.signal.aborted) return;
+    for (const [address, listener] of this.#missing) {
+      const bound = this.#bind(listener);
+      if ("loop" in bound) {
+        this.#missing.delete(address);
+        this.#start(address, bound);
+        if (this.#troubled.delete(address)) this.#host.trouble(listener.name, "", true);
+      } else if (!this.#troubled.has(address)) {
+        this.#troubled.add(address);
+        this.#host.trouble(listener.name, bound.code, false);
+      }
     }
+    if (this.#missing.size > 0 && !this.#isRetrying) void this.#retry();
+  }
+
+  async #retry(): Promise<void> {
+    const { signal } = this.#over;
+    this.#isRetrying = true;
+    while (this.#missing.size > 0 && !signal.aborted) {
+      await this.#host.clock.sleep(REBIND_MS, signal).catch(() => undefined); // Rejects when all is over.
+      this.#bindMissing();
+    }
+    this.#isRetrying = false;
   }
 
   #retire(address: string, { loop }: Accepting): void {
@@ -128,14 +159,16 @@ export class Listeners {
     this.#retiring.add(done);
   }
 
-  /** Stops accepting on all of them once the kernel's queues are empty; resolves when they are closed. */
+  /** Stops accepting on all of them for good once the kernel's queues are empty; resolves when they are closed. */
   async retireAll(): Promise<void> {
+    this.#over.abort();
     for (const [address, accepting] of this.#running) this.#retire(address, accepting);
     await Promise.all(this.#retiring);
   }
 
-  /** Closes all of them at once; resolves when they are closed. */
+  /** Closes all of them at once and for good; resolves when they are closed. */
   async close(): Promise<void> {
+    this.#over.abort();
     const all = [...this.#running.values(), ...this.#prepared.values()];
     this.#running.clear();
     this.#prepared.clear();

@@ -1,6 +1,7 @@
 // The data plane of one worker: the listeners, pickers and sessions of the plan in force, and what happens to them when
 // the plan changes, drains or is cut. It runs equally in a worker thread and, in tests, in the main thread.
 
+import { formatAddress } from "../core/address.ts";
 import type { Board, Tally } from "../core/board.ts";
 import type { Clock, Random } from "../core/clock.ts";
 import type { BindFailure, FromWorker } from "../core/message.ts";
@@ -125,8 +126,8 @@ export class Plane implements Service, ListenersHost {
     this.plan = plan;
     this.#takeUpstreams(plan);
     this.#http.take(plan);
-    const closed = new Set(this.#listeners.take(plan.listeners));
-    if (retireMs !== undefined) this.#cutLater(retireMs, (session) => closed.has(session.listener));
+    this.#listeners.take(plan.listeners);
+    if (retireMs !== undefined) this.#retireListeners(before, plan, retireMs);
     this.#retireSlots(before, plan);
     this.counts.keepOnly(namesOf(plan.listeners), namesOf(plan.upstreams));
   }
@@ -139,6 +140,13 @@ export class Plane implements Service, ListenersHost {
       pickers.set(upstream.name, picker);
     }
     this.#pickers = pickers;
+  }
+
+  /** Sessions of listeners whose address is not in the plan any more get `ms` to finish. */
+  #retireListeners(before: Plan, next: Plan, ms: number): void {
+    const kept = new Set(next.listeners.map(({ address }) => formatAddress(address)));
+    const gone = namesOf(before.listeners.filter(({ address }) => !kept.has(formatAddress(address))));
+    if (gone.size > 0) this.#cutLater(ms, (session) => gone.has(session.listener));
   }
 
   /** Sessions on endpoints that left the plan live on, or for `drain_removed_ms`, unless their endpoint returns. */
@@ -211,8 +219,10 @@ export class Plane implements Service, ListenersHost {
     this.#log.flush();
   }
 
-  /** The counts so far. */
+  /** The counts so far. What has gathered is sent before: whoever asks may be about to end this worker. */
   stats(): PlaneStats {
+    this.reporter.flush();
+    this.#log.flush();
     return this.counts.snapshot(this.#lagMs);
   }
 
@@ -277,9 +287,17 @@ export class Plane implements Service, ListenersHost {
   }
 
   #sessionFor(conn: ClientConn, listener: Listener): Session {
-    conn.setNoDelay?.(true);
+    setNoDelay(conn);
     if (listener.protocol === "http") return new HttpSession(this, this.#http, { conn, listener });
     return new TcpSession(this, listener, conn);
+  }
+}
+
+function setNoDelay(conn: ClientConn): void {
+  try {
+    conn.setNoDelay?.(true);
+  } catch {
+    // Some systems refuse it when the client is gone already: the first read tells.
   }
 }
 

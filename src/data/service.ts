@@ -34,7 +34,7 @@ export interface Service {
   /** For dials: connections come in numbers. */
   readonly deadlines: Deadlines;
   readonly handshakes: Handshakes;
-  /** The picker of an upstream of the plan in force, or of one that left it while the caller was under way. */
+  /** The picker of an upstream; undefined: the plan in force has none of that name. */
   picker(upstream: string): Picker | undefined;
   /** A discovered endpoint could not be reached (D10). */
   unreached(slot: number): void;
