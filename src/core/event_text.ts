@@ -188,7 +188,10 @@ export function causeText(
   },
 ): string {
   const { cause, noun } = ejection;
-  const last = ejection.detail === "" ? ejection.outcome : `${ejection.outcome} (${ejection.detail})`;
+  const { outcome, detail } = ejection;
+  // Details of refused connections begin with the outcome's own word.
+  const says = detail === "" || detail.startsWith(outcome);
+  const last = says ? detail || outcome : `${outcome} (${detail})`;
   switch (cause.rule) {
     case "streak":
       return cause.failures === 1

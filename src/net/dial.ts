@@ -60,7 +60,10 @@ export interface Dialed {
 /** No connection. */
 export interface DialFailure {
   readonly outcome: Outcome;
-  /** For people: each address tried and its reason. "10.0.0.1: refused (ECONNREFUSED)". */
+  /**
+   * For people: why; where a name or TLS was involved, each address tried and its reason. "refused (ECONNREFUSED)",
+   * "10.0.0.1: refused (ECONNREFUSED); 10.0.0.2: no answer within 700 ms".
+   */
   readonly detail: string;
 }
 
@@ -87,7 +90,7 @@ async function dialPlainLiteral(target: Address, options: DialOptions): Promise<
     };
   } catch (error) {
     const failure = attemptFailure(error, deadline, options.connectMs);
-    return { outcome: failure.outcome, detail: `${target.host}: ${failure.reason}` };
+    return { outcome: failure.outcome, detail: failure.reason };
   } finally {
     deadline.end();
   }

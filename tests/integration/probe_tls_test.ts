@@ -252,7 +252,7 @@ Deno.test("a closed port is refused", async () => {
   const { port } = listener.addr;
   listener.close();
   const result = await probe(port);
-  assert.deepEqual([result.outcome, result.detail], ["refused", "127.0.0.1: refused (ECONNREFUSED)"]);
+  assert.deepEqual([result.outcome, result.detail], ["refused", "refused (ECONNREFUSED)"]);
 });
 
 Deno.test("loops over real sockets: a bad certificate ejects, a good one brings the endpoint back", async () => {
