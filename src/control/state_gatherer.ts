@@ -115,7 +115,6 @@ export class StateGatherer {
   state(): RunningState {
     const { clock, version, phase } = this.#ports;
     const { workers, plan, config } = this.#supervisor;
-    const lags = workers.lags();
     return {
       version,
       now: clock.now(),
@@ -125,7 +124,7 @@ export class StateGatherer {
       ...(plan === undefined ? {} : { plan }),
       limits: config?.limits ?? { maxConnections: 0 },
       config: this.#configState(),
-      workers: workers.states().map((worker, at) => ({ ...worker, loopLagMs: lags[at] ?? 0 })),
+      workers: workers.states(),
       workerRestarts: workers.restarts,
       stats: workers.statsSoFar(),
       upstreams: this.#upstreamStates(),

@@ -1,6 +1,7 @@
 // The workers of this process: started, kept on one plan, asked for counts, replaced when they die. A dead worker takes
 // its own connections with it and nothing else: what it held on the board is given back here.
 
+import type { WorkerState } from "../admin/running_state.ts";
 import { type Board, type BoardMemory, TALLY, Tally } from "../core/board.ts";
 import type { Clock } from "../core/clock.ts";
 import type { BindFailure, FromWorker, ToWorker } from "../core/message.ts";
@@ -8,6 +9,7 @@ import { Permits } from "../core/permits.ts";
 import type { Listener, Plan } from "../core/plan.ts";
 import type { PlaneStats } from "../core/stats.ts";
 import { mergeStats } from "./merge_stats.ts";
+import { PastCounts } from "./past_counts.ts";
 import { type SpawnWorker, WorkerLink } from "./worker_link.ts";
 
 /** More deaths than this within `DEATH_WINDOW_MS` stop the process (DESIGN 2). */
@@ -25,13 +27,6 @@ export interface WorkerNotices {
   died(worker: number, reason: string, deathsInMinute: number): void;
   /** Too many deaths: there is no point in going on. */
   hopeless(reason: string): void;
-}
-
-/** How one worker fares, for status. */
-export interface WorkerState {
-  readonly id: number;
-  readonly sessions: number;
-  readonly restarts: number;
 }
 
 interface Member {
@@ -54,9 +49,8 @@ export class Workers {
   readonly #leaving = new Set<Member>();
   /** Aborted when all workers are ended. */
   readonly #end = new AbortController();
-  /** Tallies and counts of workers that are no more. */
-  #past: PlaneStats[] = [];
-  readonly #pastTally = new Tally();
+  /** Of workers that are no more. */
+  readonly #past = new PastCounts();
   #deaths: number[] = [];
   #plan: Plan | undefined;
   #slots = 0;
@@ -157,20 +151,14 @@ export class Workers {
       if (row[TALLY.held]! > 0) this.#board.cells(slot).leave(row[TALLY.held]!);
       row[TALLY.held] = 0;
     }
-    if (member.stats !== undefined) this.#past.push(withoutActive(member.stats));
-    this.#past = this.#past.length > 8 ? [mergeStats(this.#past)] : this.#past;
+    if (member.stats !== undefined) this.#past.addStats(member.stats);
     member.stats = undefined;
   }
 
-  /** Keeps what a superfluous worker that has ended counted for endpoints. */
+  /** A superfluous worker has ended. */
   #bury(member: Member): void {
     this.#leaving.delete(member);
-    for (let slot = 0; slot < this.#slots; slot++) {
-      const past = this.#pastTally.row(slot);
-      const row = member.tally.row(slot);
-      past[TALLY.picks]! += row[TALLY.picks]!;
-      past[TALLY.failOpenPicks]! += row[TALLY.failOpenPicks]!;
-    }
+    this.#past.addTally(member.tally, this.#slots);
   }
 
   /** A worker too many: it finishes what it has, then ends. Its sessions are cut by its end if they outlast the drain. */
@@ -213,7 +201,7 @@ export class Workers {
     this.#plan = plan;
     this.#slots = options.slots;
     for (const member of this.#running) member.tally.grow(this.#slots);
-    this.#pastTally.grow(this.#slots);
+    this.#past.grow(this.#slots);
     await this.#askAll((member) => this.#planMessage(member, plan, options.retireMs));
   }
 
@@ -263,12 +251,7 @@ export class Workers {
 
   /** The counts as of the last `stats`. */
   statsSoFar(): PlaneStats {
-    return mergeStats([...this.#past, ...this.#running.flatMap((member) => member.stats ?? [])]);
-  }
-
-  /** The loop lag of each worker as of the last `stats`, milliseconds. */
-  lags(): readonly number[] {
-    return this.#running.map((member) => member.stats?.loopLagMs ?? 0);
+    return mergeStats([this.#past.stats, ...this.#running.flatMap((member) => member.stats ?? [])]);
   }
 
   /** Restarts since the start, also of workers that are no more. */
@@ -276,18 +259,19 @@ export class Workers {
     return this.#restarts;
   }
 
-  /** How each worker fares, superfluous ones that still have sessions included. */
+  /** How each worker fares, superfluous ones that still have sessions included. The lag is as of the last `stats`. */
   states(): readonly WorkerState[] {
-    return this.#running.map(({ link, restarts }) => ({
+    return this.#running.map(({ link, restarts, stats }) => ({
       id: link.number,
       sessions: this.#permits.held(link.number),
       restarts,
+      loopLagMs: stats?.loopLagMs ?? 0,
     }));
   }
 
   /** The tallies of a slot, those of workers that are no more in one. */
   rows(slot: number): readonly Float64Array[] {
-    return [...this.#running.map((member) => member.tally), this.#pastTally].map((tally) => tally.row(slot));
+    return [...this.#running.map((member) => member.tally), this.#past].map((counts) => counts.row(slot));
   }
 
   /** Forgets what was counted for a slot, for its next owner. */
@@ -305,10 +289,4 @@ export class Workers {
     this.#end.abort();
     for (const { link } of this.#running) link.terminate();
   }
-}
-
-/** What goes on for ever after a worker's death: everything but what was open. */
-function withoutActive(stats: PlaneStats): PlaneStats {
-  const listeners = Object.entries(stats.listeners).map(([name, each]) => [name, { ...each, active: 0 }]);
-  return { ...stats, listeners: Object.fromEntries(listeners), loopLagMs: 0 };
 }

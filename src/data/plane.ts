@@ -1,7 +1,6 @@
 // The data plane of one worker: the listeners, pickers and sessions of the plan in force, and what happens to them when
 // the plan changes, drains or is cut. It runs equally in a worker thread and, in tests, in the main thread.
 
-import { formatAddress } from "../core/address.ts";
 import type { Board, Tally } from "../core/board.ts";
 import type { Clock, Random } from "../core/clock.ts";
 import type { BindFailure, FromWorker } from "../core/message.ts";
@@ -9,7 +8,7 @@ import type { Permits } from "../core/permits.ts";
 import type { Listener, Plan } from "../core/plan.ts";
 import type { ListenerStats, PlaneStats } from "../core/stats.ts";
 import { Stalls } from "../core/stalls.ts";
-import { type Timed, TimerWheel } from "../core/wheel.ts";
+import { TimerWheel } from "../core/wheel.ts";
 import type { HttpLimits } from "../http/tools.ts";
 import type { ConnSource } from "../net/accept_loop.ts";
 import { BufferPool } from "../net/buffers.ts";
@@ -23,6 +22,7 @@ import { HttpOffice } from "./http_office.ts";
 import { HttpSession } from "./http_session.ts";
 import { type LeaseOffice, Picker } from "./pick.ts";
 import { Reporter } from "./reporter.ts";
+import { Retiring } from "./retiring.ts";
 import type { ClientConn, Dial, Service, Session } from "./service.ts";
 import { SessionLog } from "./session_log.ts";
 import { TcpSession } from "./tcp_session.ts";
@@ -78,8 +78,7 @@ export class Plane implements Service, ListenersHost {
   readonly listen: PlanePorts["listen"];
   readonly #listeners: Listeners;
   readonly #stalls: Stalls;
-  /** Slots that left the plan and whose sessions will be cut. */
-  readonly #leaving = new Map<number, Timed>();
+  readonly #retiring: Retiring;
   /** Gives back the permits of sockets that are left behind, though their sessions have ended. */
   readonly #leftBehind = new Set<() => void>();
   #pickers = new Map<string, Picker>();
@@ -96,6 +95,7 @@ export class Plane implements Service, ListenersHost {
     this.#listeners = new Listeners(this);
     this.resolveHost = ports.resolveHost;
     this.wheel = new TimerWheel(ports.clock.now(), { tickMs: TICK_MS });
+    this.#retiring = new Retiring(this.wheel, this.#sessions);
     this.#http = new HttpOffice(this, ports.random, ports.httpLimits);
     this.reporter = new Reporter((runs) => ports.send({ type: "evidence", runs }));
     this.#log = new SessionLog((records, dropped) => ports.send({ type: "sessions", records, dropped }));
@@ -127,8 +127,8 @@ export class Plane implements Service, ListenersHost {
     this.#takeUpstreams(plan);
     this.#http.take(plan);
     this.#listeners.take(plan.listeners);
-    if (retireMs !== undefined) this.#retireListeners(before, plan, retireMs);
-    this.#retireSlots(before, plan);
+    if (retireMs !== undefined) this.#retiring.listeners(before, plan, retireMs);
+    this.#retiring.endpoints(before, plan);
     this.counts.keepOnly(namesOf(plan.listeners), namesOf(plan.upstreams));
   }
 
@@ -140,47 +140,6 @@ export class Plane implements Service, ListenersHost {
       pickers.set(upstream.name, picker);
     }
     this.#pickers = pickers;
-  }
-
-  /** Sessions of listeners whose address is not in the plan any more get `ms` to finish. */
-  #retireListeners(before: Plan, next: Plan, ms: number): void {
-    const kept = new Set(next.listeners.map(({ address }) => formatAddress(address)));
-    const gone = namesOf(before.listeners.filter(({ address }) => !kept.has(formatAddress(address))));
-    if (gone.size > 0) this.#cutLater(ms, (session) => gone.has(session.listener));
-  }
-
-  /** Sessions on endpoints that left the plan live on, or for `drain_removed_ms`, unless their endpoint returns. */
-  #retireSlots(before: Plan, next: Plan): void {
-    const kept = slotsOf(next);
-    for (const [slot, timer] of this.#leaving) {
-      if (!kept.has(slot)) continue;
-      this.wheel.remove(timer);
-      this.#leaving.delete(slot);
-    }
-    for (const { discovery, endpoints } of before.upstreams) {
-      if (discovery?.drainRemovedMs === undefined) continue;
-      for (const { slot } of endpoints) if (!kept.has(slot)) this.#retireSlot(slot, discovery.drainRemovedMs);
-    }
-  }
-
-  #retireSlot(slot: number, ms: number): void {
-    const expire = () => {
-      this.#leaving.delete(slot);
-      for (const session of [...this.#sessions]) if (session.slot === slot) session.cut("drained");
-    };
-    const timer = { deadline: this.wheel.now + ms, bucket: -1, expire };
-    this.#leaving.set(slot, timer);
-    this.wheel.add(timer);
-  }
-
-  #cutLater(ms: number, which: (session: Session) => boolean): void {
-    const doomed = [...this.#sessions].filter(which);
-    if (doomed.length === 0) return;
-    this.wheel.add({
-      deadline: this.wheel.now + ms,
-      bucket: -1,
-      expire: () => doomed.forEach((session) => this.#sessions.has(session) && session.cut("drained")),
-    });
   }
 
   /** Takes no new work: listeners close once the kernel's queue is empty, idle kept connections close. */
@@ -303,8 +262,4 @@ function setNoDelay(conn: ClientConn): void {
 
 function namesOf(items: readonly { readonly name: string }[]): ReadonlySet<string> {
   return new Set(items.map((item) => item.name));
-}
-
-function slotsOf(plan: Plan): ReadonlySet<number> {
-  return new Set(plan.upstreams.flatMap(({ endpoints }) => endpoints.map(({ slot }) => slot)));
 }
