@@ -22,6 +22,8 @@ export interface ProcessOptions {
   readonly cwd?: string;
   /** Most file descriptors it may have open. */
   readonly descriptors?: number;
+  /** What becomes of its log: it is read (the default), nobody reads it, or its reader is gone. */
+  readonly log?: "read" | "unread" | "closed";
 }
 
 function command(args: readonly string[], { descriptors, cwd }: ProcessOptions): Deno.Command {
@@ -62,19 +64,23 @@ export class HaleProcess implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
   readonly #readers: readonly Promise<void>[];
   readonly #ended: Promise<void>;
+  readonly #leavesLog: boolean;
   readonly #lines: string[] = [];
   #waiters: (() => void)[] = [];
   #status: Deno.CommandStatus | undefined;
 
-  private constructor(child: Deno.ChildProcess) {
+  private constructor(child: Deno.ChildProcess, log: "read" | "unread" | "closed" = "read") {
     this.#child = child;
-    this.#readers = [child.stdout, child.stderr].map((stream) => this.#follow(stream));
+    const read = log === "read" ? [child.stdout, child.stderr] : [child.stderr];
+    this.#readers = read.map((stream) => this.#follow(stream));
+    if (log === "closed") void child.stdout.cancel();
+    this.#leavesLog = log === "unread";
     this.#ended = this.#watchEnd();
   }
 
   /** Starts hale with these arguments; does not wait for anything. */
   static start(args: readonly string[], options: ProcessOptions = {}): HaleProcess {
-    return new HaleProcess(command(args, options).spawn());
+    return new HaleProcess(command(args, options).spawn(), options.log);
   }
 
   /** Everything logged so far, both streams, in the order in which lines came. */
@@ -133,6 +139,7 @@ export class HaleProcess implements AsyncDisposable {
   /** It has ended once its last line was read as well: whoever waits for a line shall see it. */
   async #watchEnd(): Promise<void> {
     const status = await this.#child.status;
+    if (this.#leavesLog) await this.#child.stdout.cancel();
     await Promise.all(this.#readers);
     this.#status = status;
     this.#wake();
