@@ -27,7 +27,7 @@ class World implements AsyncDisposable {
   readonly port: number = freePort();
   readonly listen: number = freePort();
   readonly endpoints: ReadonlyMap<string, TcpEndpoint>;
-  server: NameServer = NameServer.start();
+  server: NameServer = NameServer.start([], "127.0.0.1", freePort()); // Below the ports that outgoing connections take: it is bound again later.
   readonly #dnsPort = this.server.address.port;
 
   constructor(hosts: readonly string[]) {
