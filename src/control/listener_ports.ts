@@ -1,7 +1,9 @@
-// The addresses a plan will listen on: which of them have to be bound anew, whether they are free, and which port a
-// listener on port 0 has got.
+// The addresses a plan will listen on: which of them have to be bound anew, whether they are free, which port a listener
+// on port 0 has got, and what of that is news.
 
 import { formatAddress } from "../core/address.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Emit } from "../core/event.ts";
 import type { Listener } from "../core/plan.ts";
 
 /** What asking for an address gives: the port it would get, or why it is not to be had. */
@@ -20,8 +22,59 @@ export interface ListenerChange {
   readonly problems: readonly string[];
 }
 
-/** Compares the listeners of a config with those that run, and asks for the addresses that are new. */
-export function listenerChange(
+/** How long a listener that was let go of may take to close, milliseconds. */
+const CLOSING_MS = 1000;
+
+/** What to ask and tell about addresses. */
+export interface ListenerPortsOptions {
+  readonly clock: Clock;
+  readonly emit: Emit;
+  readonly probeBind: ProbeBind;
+}
+
+/** Keeps track of the addresses of one hale. */
+export class ListenerPorts {
+  readonly #options: ListenerPortsOptions;
+  /** When we let go of an address. */
+  readonly #leftAt = new Map<string, number>();
+
+  constructor(options: ListenerPortsOptions) {
+    this.#options = options;
+  }
+
+  /** Compares the listeners of a config with those that run, and asks for the addresses that are new. */
+  change(wanted: readonly Listener[], running: readonly Listener[]): ListenerChange {
+    return changeOf(wanted, running, (address) => this.#probeBind(address));
+  }
+
+  /** An address that we have just let go of may still be closing: it is nobody else's. */
+  #probeBind(address: Listener["address"]): ReturnType<ProbeBind> {
+    const leftAt = this.#leftAt.get(formatAddress(address));
+    const isClosing = leftAt !== undefined && this.#options.clock.now() - leftAt < CLOSING_MS;
+    return isClosing ? { port: address.port } : this.#options.probeBind(address);
+  }
+
+  /** Tells which addresses come and go. */
+  tell(running: readonly Listener[], next: readonly Listener[]): void {
+    const { clock, emit } = this.#options;
+    const [before, after] = [namesByAddress(running), namesByAddress(next)];
+    for (const [address, listener] of after) {
+      this.#leftAt.delete(address);
+      if (!before.has(address)) emit({ kind: "listener_added", listener, address });
+    }
+    for (const [address, listener] of before) {
+      if (after.has(address)) continue;
+      this.#leftAt.set(address, clock.now());
+      emit({ kind: "listener_removed", listener, address });
+    }
+  }
+}
+
+function namesByAddress(listeners: readonly Listener[]): ReadonlyMap<string, string> {
+  return new Map(listeners.map((listener) => [formatAddress(listener.address), listener.name]));
+}
+
+function changeOf(
   wanted: readonly Listener[],
   running: readonly Listener[],
   probe: ProbeBind,

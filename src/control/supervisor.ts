@@ -2,7 +2,6 @@
 // on the same plan. A start is an edit of an empty plan; a discovery update is a plan of the same generation. Changes
 // are made one at a time.
 
-import { type Address, formatAddress } from "../core/address.ts";
 import { Board } from "../core/board.ts";
 import type { Clock, Random } from "../core/clock.ts";
 import type { Emit, ReloadTrigger } from "../core/event.ts";
@@ -17,14 +16,11 @@ import { ActiveProbes } from "./active_probes.ts";
 import { assemble, endpointsOf } from "./assemble.ts";
 import { DiscoveryTasks } from "./discovery.ts";
 import { HealthKeeper } from "./health_keeper.ts";
-import { listenerChange, type ProbeBind } from "./listener_ports.ts";
+import { ListenerPorts, type ProbeBind } from "./listener_ports.ts";
 import { Serial } from "./serial.ts";
 import { Slots } from "./slots.ts";
 import type { SpawnWorker } from "./worker_link.ts";
 import { Workers } from "./workers.ts";
-
-/** How long a listener that was let go of may take to close, milliseconds. */
-const CLOSING_MS = 1000;
 
 /** What the supervisor stands on. */
 export interface SupervisorPorts {
@@ -57,13 +53,12 @@ export class Supervisor {
   readonly probes: ActiveProbes;
   readonly discovery: DiscoveryTasks;
   readonly #ports: SupervisorPorts;
+  readonly #listenerPorts: ListenerPorts;
   readonly #serial = new Serial();
   readonly #discovered = new Map<string, readonly EndpointConfig[]>();
   /** For probes of endpoints given by name; workers have their own. */
   readonly #hosts: HostResolver;
   readonly #dialing: Pick<DialOptions, "clock" | "resolveHost" | "handshakes">;
-  /** When we let go of an address. */
-  readonly #leftAt = new Map<string, number>();
   #config: Config | undefined;
   #plan: Plan | undefined;
   #generation = 0;
@@ -76,6 +71,7 @@ export class Supervisor {
   constructor(ports: SupervisorPorts) {
     this.#ports = ports;
     const { clock, random, emit } = ports;
+    this.#listenerPorts = new ListenerPorts(ports);
     this.#hosts = new HostResolver(clock);
     this.#dialing = {
       clock,
@@ -134,11 +130,8 @@ export class Supervisor {
 
   async #apply(config: Config, origin: ConfigOrigin): Promise<readonly string[]> {
     if (this.#isClosing) return ["hale is stopping"];
-    const change = listenerChange(
-      config.listeners,
-      this.#plan?.listeners ?? [],
-      (address) => this.#probeBind(address),
-    );
+    const running = this.#plan?.listeners ?? [];
+    const change = this.#listenerPorts.change(config.listeners, running);
     if (change.problems.length > 0) return change.problems;
     const workers = this.workers.count;
     const wanted = this.#workerCount(config);
@@ -148,7 +141,7 @@ export class Supervisor {
       await this.workers.resize(workers);
       return [`Listener "${failure.listener}" can not listen on ${failure.address}: ${failure.message}`];
     }
-    this.#tellListeners(change.listeners);
+    this.#listenerPorts.tell(running, change.listeners);
     this.#generation++;
     const changes = this.#config && describeConfigDiff(this.#config, config);
     this.#config = config;
@@ -158,13 +151,6 @@ export class Supervisor {
     await this.workers.resize(wanted);
     this.#tellTaken(origin, changes);
     return [];
-  }
-
-  /** An address that we have just let go of may still be closing: it is nobody else's. */
-  #probeBind(address: Address): ReturnType<ProbeBind> {
-    const leftAt = this.#leftAt.get(formatAddress(address));
-    const isClosing = leftAt !== undefined && this.#ports.clock.now() - leftAt < CLOSING_MS;
-    return isClosing ? { port: address.port } : this.#ports.probeBind(address);
   }
 
   #workerCount(config: Config): number {
@@ -194,19 +180,6 @@ export class Supervisor {
     await this.workers.take(plan, { slots: this.slots.count, retireMs: config.drain.timeoutMs });
     this.keeper.release();
     await this.probes.respawn(plan);
-  }
-
-  #tellListeners(next: readonly Listener[]): void {
-    const before = addressesOf(this.#plan?.listeners ?? []);
-    const after = addressesOf(next);
-    for (const [address, listener] of after) {
-      if (!before.has(address)) this.#ports.emit({ kind: "listener_added", listener, address });
-    }
-    for (const [address, listener] of before) {
-      if (after.has(address)) continue;
-      this.#leftAt.set(address, this.#ports.clock.now());
-      this.#ports.emit({ kind: "listener_removed", listener, address });
-    }
   }
 
   #tellTaken(origin: ConfigOrigin, changes: readonly string[] | undefined): void {
@@ -280,17 +253,21 @@ export class Supervisor {
     this.#isClosing = true;
     await this.#serial.idle();
     await this.workers.drain();
-    await Promise.all([this.probes.abortAll(), this.discovery.abortAll()]);
+    await this.#abortLoops();
   }
 
   /** Ends everything at once. */
   async terminate(): Promise<void> {
-    await Promise.all([this.probes.abortAll(), this.discovery.abortAll()]);
+    this.#isClosing = true;
+    this.workers.terminate(); // Nobody waits for an answer any more.
+    await this.#abortLoops();
+    // An edit that was under way may have begun new ones.
+    await this.#serial.idle();
+    await this.#abortLoops();
     this.keeper.stop();
-    this.workers.terminate();
   }
-}
 
-function addressesOf(listeners: readonly Listener[]): ReadonlyMap<string, string> {
-  return new Map(listeners.map((listener) => [formatAddress(listener.address), listener.name]));
+  async #abortLoops(): Promise<void> {
+    await Promise.all([this.probes.abortAll(), this.discovery.abortAll()]);
+  }
 }

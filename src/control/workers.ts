@@ -82,8 +82,12 @@ export class Workers {
     return this.#permits.taken;
   }
 
-  /** Brings the number of workers to `count`. Added ones take the plan in force; superfluous ones drain and end. */
+  /**
+   * Brings the number of workers to `count`. Added ones take the plan in force; superfluous ones drain and end. Once all
+   * have been ended it does nothing.
+   */
   async resize(count: number): Promise<void> {
+    if (this.#end.signal.aborted) return;
     while (this.#members.length < count) this.#members.push(this.#newMember(this.#freeNumber()));
     const leaving = this.#members.splice(count);
     await Promise.all(leaving.map((member) => this.#retire(member)));

@@ -101,6 +101,21 @@ Deno.test("a client that waits for a place does not hold the drain up", async ()
   for (const conn of conns) conn.close();
 });
 
+Deno.test("an end in the middle of an edit leaves no loop and no worker behind", async () => {
+  await using endpoint = new TcpEndpoint(echo);
+  const port = freePort();
+  const upstream = (intervalMs: number) =>
+    `endpoints: ["${endpoint.address}"], health: {}, active_health: { kind: tcp, interval_ms: ${intervalMs} }`;
+  for (let turns = 0; turns < 40; turns++) {
+    await using hale = await InlineHale.start(config({ port, upstream: upstream(5000) }));
+    const applying = hale.apply(config({ port, upstream: upstream(6000), more: "workers: 3" }));
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    await hale.supervisor.terminate();
+    await applying;
+    assert.deepEqual([hale.supervisor.probes.size, hale.supervisor.discovery.size], [0, 0], `${turns}`);
+  }
+});
+
 Deno.test({
   name: "an edit that is refused while it is being bound leaves the number of workers as it was",
   ignore: Deno.build.os !== "linux",

@@ -19,9 +19,16 @@ export class InlineWorkers {
       },
     };
     const thread = new WorkerThread(scope);
+    let isOver = false;
     return {
-      post: (message) => deliver(message, (data) => receive!({ data } as MessageEvent<ToWorker>)),
-      terminate: () => void this.#stopping.push(thread.stop()),
+      post: (message) =>
+        deliver(message, (data) => {
+          if (!isOver) receive!({ data } as MessageEvent<ToWorker>);
+        }),
+      terminate: () => {
+        isOver = true; // What is on its way to a thread that ends never arrives.
+        this.#stopping.push(thread.stop());
+      },
     };
   };
 
