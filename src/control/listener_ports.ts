@@ -112,7 +112,13 @@ function withPort(listener: Listener, running: readonly Listener[]): Listener {
 
 /** Our own socket on an overlapping address (0.0.0.0 and 127.0.0.1) is no stranger's; sharing it is possible. */
 function mayTakeOver(listener: Listener, running: readonly Listener[]): boolean {
-  return listener.address.port !== 0 && running.some((other) => other.address.port === listener.address.port);
+  const { host, port } = listener.address;
+  return port !== 0 &&
+    running.some(({ address }) => address.port === port && (isWildcard(address.host) || isWildcard(host)));
+}
+
+function isWildcard(host: string): boolean {
+  return host === "0.0.0.0" || host === "::";
 }
 
 function isSameSocket(a: Listener, b: Listener): boolean {

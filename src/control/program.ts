@@ -136,10 +136,13 @@ export class Program {
   /** All or nothing: the admin address is bound before anything is swapped. */
   async #apply(config: Config, origin: ConfigOrigin): Promise<readonly string[]> {
     const problem = trustProblem(this.#trust, config.upstreams) ?? this.#admin.prepare(config.admin);
-    const problems = problem === undefined ? await this.#supervisor.apply(config, origin) : [problem];
-    if (problems.length > 0) {
-      await this.#admin.abandon();
-      return problems;
+    let isApplied = false;
+    try {
+      const problems = problem === undefined ? await this.#supervisor.apply(config, origin) : [problem];
+      isApplied = problems.length === 0;
+      if (!isApplied) return problems;
+    } finally {
+      if (!isApplied) await this.#admin.abandon();
     }
     await this.#admin.take(config.admin);
     this.#log.settings = config.log;

@@ -5,6 +5,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Emit, ReloadTrigger } from "../core/event.ts";
 import type { Config } from "../core/plan.ts";
 import { type Problem, renderProblem } from "../config/problem.ts";
+import { messageOf } from "../net/socket_errors.ts";
 import type { ConfigReading } from "./config_source.ts";
 
 /** How often the files are read whether or not anybody said that they changed, milliseconds. */
@@ -82,7 +83,16 @@ export class Reloader {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const trigger = await this.#next(signal);
-      if (trigger !== undefined && !signal.aborted) await this.#reload(trigger, signal);
+      if (trigger !== undefined && !signal.aborted) await this.#guardedReload(trigger, signal);
+    }
+  }
+
+  /** A fault of our own must not make hale deaf to edits. */
+  async #guardedReload(trigger: ReloadTrigger, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#reload(trigger, signal);
+    } catch (error) {
+      this.#ports.emit({ kind: "loop_error", thread: "reload", message: messageOf(error) });
     }
   }
 

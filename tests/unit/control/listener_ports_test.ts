@@ -76,11 +76,15 @@ Deno.test("another certificate needs another socket on the same address, which n
   assert.deepEqual(asked, []);
 });
 
-Deno.test("an address that overlaps one of ours is shared", () => {
+Deno.test("an address that overlaps one of ours is shared, another one on the same port is asked for", () => {
   const { ports, asked } = world();
-  const all = listener("a", 1, { address: { host: "0.0.0.0", port: 1 } });
-  assert.deepEqual(ports.change([all], [listener("a", 1)]).problems, []);
+  const at = (host: string) => listener("a", 1, { address: { host, port: 1 } });
+  const [all, one] = [at("0.0.0.0"), at("127.0.0.1")];
+  assert.deepEqual(ports.change([all], [one]).problems, []);
+  assert.deepEqual(ports.change([one], [all]).problems, []);
   assert.deepEqual(asked, []);
+  assert.deepEqual(ports.change([at("127.0.0.2")], [one]).problems, []);
+  assert.deepEqual(asked, ["127.0.0.2:1"]);
 });
 
 Deno.test("an address that we have just let go of is ours for a second", async () => {

@@ -17,12 +17,15 @@ class Setup {
   reads = 0;
   /** Reasons of the supervisor against applying. */
   objections: readonly string[] = [];
+  /** What goes wrong in hale itself when it reads or applies. */
+  fault: { readonly in: "read" | "apply"; readonly message: string } | undefined;
   readonly stop = new AbortController();
   readonly reloader = new Reloader({
     clock: this.clock,
     emit: (event) => this.events.push(event),
     read: () => Promise.resolve(this.#read()),
     apply: (_config, { hash }) => {
+      if (this.fault?.in === "apply") throw new Error(this.fault.message);
       if (this.objections.length === 0) this.applied.push(hash);
       return Promise.resolve(this.objections);
     },
@@ -32,6 +35,7 @@ class Setup {
 
   #read(): ConfigReading {
     this.reads++;
+    if (this.fault?.in === "read") throw new Error(this.fault.message);
     const inputs = { files: [], folders: ["."], digestInput: this.text };
     const good = { config: {} as Config, ...inputs };
     return {
@@ -74,6 +78,28 @@ Deno.test("an edit is taken once it has been quiet for the settle time, many eve
   await setup.clock.advance(SETTLE_MS.quiet);
   assert.deepEqual(setup.applied, ["good 1", "good 2"]);
   await setup.ended();
+});
+
+Deno.test("a fault of hale's own in a reload is told, and the next one is taken all the same", async () => {
+  for (const part of ["read", "apply"] as const) {
+    const setup = await new Setup().started();
+    setup.fault = { in: part, message: "No such thing" };
+    await setup.save("good 2");
+    await setup.clock.advance(SETTLE_MS.quiet);
+    assert.deepEqual(setup.events, [
+      { kind: "loop_error", thread: "reload", message: "Error: No such thing" },
+    ]);
+    const { reads } = setup;
+    await setup.clock.advance(POLL_MS - 1);
+    assert.equal(setup.reads, reads, "it does not go round in circles");
+    setup.fault = undefined;
+    await setup.clock.advance(POLL_MS);
+    assert.deepEqual(setup.applied, ["good 1", "good 2"]);
+    setup.reloader.ask();
+    await setup.clock.advance(0);
+    assert.equal(setup.reloader.state.unchanged, 1);
+    await setup.ended();
+  }
 });
 
 Deno.test("events that never stop do not put the reload off for ever", async () => {
