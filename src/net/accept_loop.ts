@@ -12,11 +12,10 @@ const FULL_MS = 20;
 const SHORTAGES: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "ENOMEM", "ENOBUFS"]);
 /** After this many other failures in a row they are no longer taken for clients that left the queue. */
 const MOST_LOST = 100;
-/**
- * The kernel's queue counts as empty after so many looks in a row that found it so, one a millisecond; under load, where
- * that does not happen within `patienceMs`, after one; in any case after `mostMs`.
- */
-const QUEUE = { looks: 10, lookMs: 1, patienceMs: 100, mostMs: 250 };
+/** The kernel's queue counts as empty after so many looks in a row that found it so; in any case we stop after `mostMs`. */
+const QUEUE = { looks: 10, lookMs: 1, mostMs: 250 };
+/** An accept that finds a client in the queue settles within so many microtasks. */
+const FOUND_STEPS = 16;
 /** A look that took this much longer than asked, milliseconds, saw nothing: this thread did not run. */
 const LATE_MS = 3;
 
@@ -50,6 +49,7 @@ export class AcceptLoop<C extends Closable> {
   readonly #owner: LoopOwner<C>;
   #accepted = 0;
   #closed = false;
+  #isRetiring = false;
   #running: Promise<void> | undefined;
   #troubleMs = 0;
   #lost = 0;
@@ -69,6 +69,22 @@ export class AcceptLoop<C extends Closable> {
     while (!this.#closed) {
       while (this.#owner.isFull() && !this.#closed) await this.#owner.clock.sleep(FULL_MS);
       await this.#acceptOne();
+      if (this.#isRetiring && !this.#closed) await this.#emptyAndClose();
+    }
+  }
+
+  /**
+   * The end under load. An accept that finds nobody is the one moment at which the queue is known to be empty, and in a
+   * turn of its own nothing comes between that and the close. Whoever is in the queue when it closes is reset.
+   */
+  async #emptyAndClose(): Promise<void> {
+    await this.#owner.clock.sleep(0);
+    while (!this.#closed) {
+      let isPending = true;
+      const one = this.#acceptOne().finally(() => isPending = false);
+      for (let step = 0; step < FOUND_STEPS && isPending; step++) await null;
+      if (isPending) this.#closeNow();
+      await one;
     }
   }
 
@@ -110,9 +126,9 @@ export class AcceptLoop<C extends Closable> {
     const { clock } = this.#owner;
     const began = clock.now();
     const passed = () => clock.now() - began;
-    for (let quiet = 0; passed() < QUEUE.mostMs;) {
+    this.#isRetiring = true;
+    for (let quiet = 0; quiet < QUEUE.looks && passed() < QUEUE.mostMs && !this.#closed;) {
       quiet = await this.#lookIfQuiet() ? quiet + 1 : 0;
-      if (quiet >= (passed() < QUEUE.patienceMs ? QUEUE.looks : 1)) break;
     }
     await this.close();
   }
@@ -127,10 +143,13 @@ export class AcceptLoop<C extends Closable> {
 
   /** Closes the socket at once. Resolves once the address is free. */
   async close(): Promise<void> {
-    if (!this.#closed) {
-      this.#closed = true;
-      this.#source.close();
-    }
+    this.#closeNow();
     await this.#running;
+  }
+
+  #closeNow(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#source.close();
   }
 }
