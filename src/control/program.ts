@@ -88,6 +88,7 @@ export class Program {
     });
     this.#state = new StateGatherer(this.#supervisor, {
       clock,
+      emit,
       version: options.version,
       reloads: () => this.#reloader.state,
       phase: () => this.#phase,

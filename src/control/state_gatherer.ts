@@ -6,8 +6,10 @@ import type { ConfigState, EndpointState, RunningState, UpstreamState } from "..
 import type { Phase } from "../admin/view.ts";
 import { TALLY } from "../core/board.ts";
 import type { Clock } from "../core/clock.ts";
+import type { Emit } from "../core/event.ts";
 import type { Endpoint, Upstream } from "../core/plan.ts";
 import type { Run } from "../core/report.ts";
+import { TOLD_STALL_MS } from "../core/stalls.ts";
 import { processState } from "./process_state.ts";
 import type { ReloadState } from "./reloader.ts";
 import type { Supervisor } from "./supervisor.ts";
@@ -15,6 +17,7 @@ import type { Supervisor } from "./supervisor.ts";
 /** What is gathered beside the supervisor's part. */
 export interface GathererPorts {
   readonly clock: Clock;
+  readonly emit: Emit;
   readonly version: string;
   readonly reloads: () => ReloadState;
   readonly phase: () => Phase;
@@ -63,11 +66,16 @@ export class StateGatherer {
     while (!signal.aborted) {
       const due = clock.now() + SAMPLE_MS;
       await clock.sleep(SAMPLE_MS, signal);
-      this.#lagMs = Math.max(clock.now() - due, this.#lagMs * 0.7);
+      this.#noteLag(clock.now() - due);
       // Asked regularly, so that little is lost when a worker dies.
       await this.#supervisor.workers.stats();
       this.#sample();
     }
+  }
+
+  #noteLag(lagMs: number): void {
+    this.#lagMs = Math.max(lagMs, this.#lagMs * 0.7);
+    if (lagMs >= TOLD_STALL_MS) this.#ports.emit({ kind: "stalled", thread: "main", lagMs });
   }
 
   #sample(): void {

@@ -59,6 +59,8 @@ export class Supervisor {
   /** For probes of endpoints given by name; workers have their own. */
   readonly #hosts: HostResolver;
   readonly #dialing: Pick<DialOptions, "clock" | "resolveHost" | "handshakes">;
+  /** Workers that have reached the connection limit. */
+  readonly #full = new Set<number>();
   #config: Config | undefined;
   #plan: Plan | undefined;
   #generation = 0;
@@ -86,8 +88,10 @@ export class Supervisor {
       notices: {
         message: (message, worker) => this.#hear(message, worker),
         lost: () => this.keeper.renewTrials(),
-        died: (worker, message, deathsInMinute) =>
-          emit({ kind: "worker_died", worker, message, deathsInMinute }),
+        died: (worker, message, deathsInMinute) => {
+          this.#full.delete(worker);
+          emit({ kind: "worker_died", worker, message, deathsInMinute });
+        },
         hopeless: (message) => ports.fatal(`Workers keep dying: ${message}`),
       },
     });
@@ -230,9 +234,24 @@ export class Supervisor {
         return message.over
           ? emit({ kind: "accept_recovered", listener: message.listener, worker })
           : emit({ kind: "accept_failed", listener: message.listener, worker, code: message.code });
+      case "ready":
+        return emit({ kind: "worker_started", worker });
+      case "full":
+        return this.#hearFull(worker, !message.over);
+      case "stalled":
+        return emit({ kind: "stalled", thread: `worker ${worker}`, lagMs: message.lagMs });
       case "loop_error":
         return emit({ kind: "loop_error", thread: `worker ${worker}`, message: message.message });
     }
+  }
+
+  #hearFull(worker: number, isFull: boolean): void {
+    if (!isFull) return void this.#full.delete(worker);
+    const running = this.workers.states().map(({ id }) => id);
+    const isNews = !running.some((id) => this.#full.has(id));
+    this.#full.add(worker);
+    const { maxConnections } = this.#config!.limits;
+    if (isNews) this.#ports.emit({ kind: "connections_full", maxConnections });
   }
 
   #hearSessions(message: Extract<FromWorker, { type: "sessions" }>): void {

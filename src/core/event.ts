@@ -157,8 +157,6 @@ export type PlanEvent =
   | { readonly kind: "plan_refused"; readonly trigger: ReloadTrigger; readonly problems: readonly string[] }
   | { readonly kind: "listener_added"; readonly listener: string; readonly address: string }
   | { readonly kind: "listener_removed"; readonly listener: string; readonly address: string }
-  /** A certificate, key or CA file was replaced. */
-  | { readonly kind: "certificate_taken"; readonly file: string }
   | { readonly kind: "watch_failed"; readonly path: string; readonly message: string };
 
 /** The process and its threads. */
@@ -185,9 +183,10 @@ export type ProcessEvent =
     readonly code: string;
   }
   | { readonly kind: "accept_recovered"; readonly listener: string; readonly worker: number }
-  /** `limits.max_connections` is reached; told once until there is room again. */
+  /** `limits.max_connections` is reached; told once until a tenth of the places is free again. */
   | { readonly kind: "connections_full"; readonly maxConnections: number }
   | { readonly kind: "records_dropped"; readonly count: number }
+  /** A thread of ours did nothing for a second or more: nobody else is to blame for what timed out meanwhile. */
   | { readonly kind: "stalled"; readonly thread: string; readonly lagMs: number }
   | {
     readonly kind: "drain_begun";

@@ -30,7 +30,6 @@ const SEVERITIES: Readonly<Record<EventKind, Severity>> = {
   plan_refused: "error",
   listener_added: "info",
   listener_removed: "info",
-  certificate_taken: "info",
   watch_failed: "warning",
   started: "info",
   admin_listening: "info",
@@ -112,7 +111,6 @@ const SENTENCES: Sentences = {
     `Refused the config (${event.trigger}), what runs goes on: ${event.problems.join("; ")}`,
   listener_added: (event) => `Listening on ${event.address} for ${event.listener}`,
   listener_removed: (event) => `Stopped listening on ${event.address} for ${event.listener}`,
-  certificate_taken: (event) => `Took the replaced ${event.file} for new connections`,
   watch_failed: (event) => `Cannot watch ${event.path}, polling goes on: ${event.message}`,
   started: (event) =>
     `hale ${event.version} is ready: ${event.workers} ${

@@ -40,6 +40,7 @@ export type ToWorker =
 
 /** What a worker tells main. */
 export type FromWorker =
+  /** The first message: the thread runs. */
   | { readonly type: "ready" }
   | { readonly type: "bound"; readonly id: number; readonly failure?: BindFailure }
   | { readonly type: "taken"; readonly id: number }
@@ -56,6 +57,10 @@ export type FromWorker =
     readonly code: string;
     readonly over: boolean;
   }
+  /** The connection limit is reached, or there is good room again. */
+  | { readonly type: "full"; readonly over: boolean }
+  /** This worker did nothing for so long, milliseconds; `TOLD_STALL_MS` or more. */
+  | { readonly type: "stalled"; readonly lagMs: number }
   | { readonly type: "loop_error"; readonly message: string };
 
 /** A listener that could not be bound. */

@@ -4,6 +4,9 @@
 /** How many gaps are remembered, the last ones: longer than any attempt may take is not needed. */
 const KEPT_GAPS = 32;
 
+/** A stall of this length or more is told, milliseconds. */
+export const TOLD_STALL_MS = 1000;
+
 interface Gap {
   readonly endedAt: number;
   readonly lengthMs: number;

@@ -32,10 +32,10 @@ export async function connect(
   clientHash: number,
 ): Promise<Connection | NoConnection> {
   let tried: Set<string> | undefined;
-  let last: Outcome = "no_endpoint";
+  let last: Outcome = "no_endpoint"; // How the last one tried failed, once one has.
   for (let attempts = 1; attempts <= picker.upstream.connectAttempts; attempts++) {
     const lease = picker.pick({ clientHash, tried });
-    if (lease === undefined) return { outcome: "no_endpoint", attempts: attempts - 1 };
+    if (lease === undefined) return { outcome: last, attempts: attempts - 1 };
     const result = await dialEndpoint(service, lease);
     if ("conn" in result) return { lease, conn: result.conn, attempts, dialMs: result.dialMs };
     last = result.outcome;

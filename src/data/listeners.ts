@@ -4,7 +4,6 @@
 import { formatAddress } from "../core/address.ts";
 import type { Clock } from "../core/clock.ts";
 import type { BindFailure } from "../core/message.ts";
-import type { Permits } from "../core/permits.ts";
 import type { Listener } from "../core/plan.ts";
 import { AcceptLoop, type ConnSource } from "../net/accept_loop.ts";
 import { bindMessage } from "../net/listen.ts";
@@ -14,11 +13,12 @@ import type { ClientConn } from "./service.ts";
 /** What listeners need from their plane. */
 export interface ListenersHost {
   readonly clock: Clock;
-  readonly permits: Permits;
   /** Binds an address; throws with `code` when that fails. */
   readonly listen: (listener: Listener) => ConnSource<ClientConn>;
-  /** Most client connections at a time over all workers. */
-  maxConnections(): number;
+  /** Whether there is no room for a further client connection now. */
+  isFull(): boolean;
+  /** Takes a permit for one client connection; false: there is none. */
+  takePermit(): boolean;
   /** Takes a connection over, with its permit. */
   admit(conn: ClientConn, listener: Listener): void;
   /** Accepting began to fail with a code, or works again. */
@@ -83,8 +83,8 @@ export class Listeners {
       listener,
       loop: new AcceptLoop(host.listen(listener), {
         clock: host.clock,
-        isFull: () => host.permits.taken >= host.maxConnections(),
-        takePermit: () => host.permits.take(host.maxConnections()),
+        isFull: () => host.isFull(),
+        takePermit: () => host.takePermit(),
         admit: (conn) => host.admit(conn, accepting.listener),
         trouble: (code, over) => host.trouble(accepting.listener.name, code, over),
       }),

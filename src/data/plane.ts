@@ -7,7 +7,7 @@ import type { BindFailure, FromWorker } from "../core/message.ts";
 import type { Permits } from "../core/permits.ts";
 import type { Listener, Plan } from "../core/plan.ts";
 import type { ListenerStats, PlaneStats } from "../core/stats.ts";
-import { Stalls } from "../core/stalls.ts";
+import { Stalls, TOLD_STALL_MS } from "../core/stalls.ts";
 import { TimerWheel } from "../core/wheel.ts";
 import type { HttpLimits } from "../http/tools.ts";
 import type { ConnSource } from "../net/accept_loop.ts";
@@ -82,6 +82,9 @@ export class Plane implements Service, ListenersHost {
   /** Gives back the permits of sockets that are left behind, though their sessions have ended. */
   readonly #leftBehind = new Set<() => void>();
   #pickers = new Map<string, Picker>();
+  /** Slots of which main has been told in this tick that they could not be reached. */
+  readonly #unreached = new Set<number>();
+  #isFullTold = false;
   #lastTick: number;
   #lagMs = 0;
 
@@ -169,8 +172,12 @@ export class Plane implements Service, ListenersHost {
   /** To be called every `TICK_MS`: deadlines, gathered reports, the measure of our own lateness. */
   tick(): void {
     const now = this.clock.now();
-    this.#lagMs = Math.max(now - this.#lastTick - TICK_MS, this.#lagMs * 0.98, 0);
+    const lagMs = now - this.#lastTick - TICK_MS;
+    this.#lagMs = Math.max(lagMs, this.#lagMs * 0.98, 0);
     this.#lastTick = now;
+    if (lagMs >= TOLD_STALL_MS) this.#ports.send({ type: "stalled", lagMs });
+    if (this.permits.taken < this.plan.limits.maxConnections * 0.9) this.#tellFull(false);
+    this.#unreached.clear();
     this.#stalls.beat(now);
     this.wheel.advance(now);
     this.#http.tick(now);
@@ -192,6 +199,8 @@ export class Plane implements Service, ListenersHost {
   }
 
   unreached(slot: number): void {
+    if (this.#unreached.has(slot)) return;
+    this.#unreached.add(slot);
     this.#ports.send({ type: "unreached", slot });
   }
 
@@ -205,8 +214,20 @@ export class Plane implements Service, ListenersHost {
 
   // What listeners use (ListenersHost).
 
-  maxConnections(): number {
-    return this.plan.limits.maxConnections;
+  isFull(): boolean {
+    const isFull = this.permits.taken >= this.plan.limits.maxConnections;
+    if (isFull) this.#tellFull(true);
+    return isFull;
+  }
+
+  takePermit(): boolean {
+    return this.permits.take(this.plan.limits.maxConnections);
+  }
+
+  #tellFull(isFull: boolean): void {
+    if (isFull === this.#isFullTold) return;
+    this.#isFullTold = isFull;
+    this.#ports.send({ type: "full", over: !isFull });
   }
 
   trouble(listener: string, code: string, over: boolean): void {

@@ -98,6 +98,10 @@ Deno.test("a client that waits for a place does not hold the drain up", async ()
     hurry,
   });
   assert.deepEqual([cut, hurry.aborted], [2, false]);
+  assert.deepEqual(hale.sentences("connections_full"), [
+    "Reached limits.max_connections 2: new connections wait",
+  ]);
+  assert.deepEqual(hale.sentences("worker_started"), ["Started worker 0", "Started worker 1"]);
   for (const conn of conns) conn.close();
 });
 

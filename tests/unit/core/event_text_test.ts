@@ -131,10 +131,6 @@ const SENTENCES: {
     { kind: "listener_removed", listener: "web", address: "0.0.0.0:80" },
     "Stopped listening on 0.0.0.0:80 for web",
   ],
-  certificate_taken: [
-    { kind: "certificate_taken", file: "cert.pem" },
-    "Took the replaced cert.pem for new connections",
-  ],
   watch_failed: [
     { kind: "watch_failed", path: "/etc/hale", message: "no space" },
     "Cannot watch /etc/hale, polling goes on: no space",

@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import { formatAddress } from "../../../src/core/address.ts";
-import { Permits } from "../../../src/core/permits.ts";
 import type { Listener } from "../../../src/core/plan.ts";
 import { Listeners } from "../../../src/data/listeners.ts";
 import type { ClientConn } from "../../../src/data/service.ts";
@@ -33,9 +32,9 @@ class World {
   tries = 0;
   readonly listeners = new Listeners({
     clock: this.clock,
-    permits: new Permits(Permits.allocate(), 0),
     listen: ({ address }) => this.#bind(address.port),
-    maxConnections: () => 10,
+    isFull: () => false,
+    takePermit: () => true,
     admit: () => {},
     trouble: (name, code, over) => this.told.push(`${name} ${over ? "over" : code}`),
   });
