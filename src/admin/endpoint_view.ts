@@ -35,10 +35,16 @@ export function endpointView(upstream: Upstream, endpoint: Endpoint, running: Ru
     failures_total: state.failures.reduce((sum, failure) => sum + failure.count, 0),
     failures: state.failures,
     last: state.last === undefined ? null : evidenceView(state.last),
+    probing: probingOf(upstream, state),
     rate_per_s: rounded(state.recent?.ratePerS ?? 0),
     rates: state.recent?.rates ?? [],
     ...quantileFields(state.recent?.quantiles(running.now) ?? { p50Ms: undefined, p99Ms: undefined }),
   };
+}
+
+function probingOf(upstream: Upstream, state: EndpointState): EndpointView["probing"] {
+  if (upstream.activeHealth === undefined) return "off";
+  return state.isProbeStopped === true ? "stopped" : "on";
 }
 
 /** What is known of an endpoint that has no record yet. */

@@ -101,6 +101,8 @@ export interface EndpointState {
   readonly picks: number;
   readonly failures: readonly FailureView[];
   readonly last?: Evidence;
+  /** Its probe loop has stopped after faults of hale itself (P6). */
+  readonly isProbeStopped?: boolean;
   /** Rate and latency of the last minutes, when control keeps them. */
   readonly recent?: Recent;
 }

@@ -13,8 +13,14 @@ export interface Sayable {
   readonly reasons: readonly Reason[];
 }
 
-/** Why it is out, on trial, or would be out; empty for one that is simply well. */
+/** Why it is out, on trial, or would be out, and that it is not probed any more; empty for one that is simply well. */
 export function reasonSentence(endpoint: Sayable): string {
+  const health = healthSentence(endpoint);
+  if (endpoint.state.isProbeStopped !== true) return health;
+  return `${health === "" ? "" : `${health}; `}probing has stopped after three faults of hale itself`;
+}
+
+function healthSentence(endpoint: Sayable): string {
   const parts = endpoint.reasons.map((reason) => sayReason(reason, endpoint));
   if (parts.length > 0) return parts.join("; ");
   if (endpoint.state.health === "half_open") return `on trial: ${causeOf(endpoint)}`;

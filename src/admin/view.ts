@@ -174,6 +174,8 @@ export interface EndpointView {
   readonly failures_total: number;
   readonly failures: readonly FailureView[];
   readonly last: EvidenceView | null;
+  /** off: no `active_health`. stopped: hale's own probe failed three times in a row; until the next plan. */
+  readonly probing: "off" | "on" | "stopped";
   readonly rate_per_s: number;
   /** Picks per second over the last minute, oldest first, in steps of two seconds; empty when there were none. */
   readonly rates: readonly number[];

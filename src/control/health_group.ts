@@ -8,18 +8,6 @@ import type { Outcome } from "../core/outcome.ts";
 import type { HealthParams, Upstream } from "../core/plan.ts";
 import type { EndpointRecord } from "./endpoint_record.ts";
 
-/** An upstream as status and metrics show it. */
-export interface UpstreamHealthView {
-  readonly usable: number;
-  readonly total: number;
-  /** No endpoint is usable, and there is one. */
-  readonly allDown: boolean;
-  /** All are out for their health and are used all the same. */
-  readonly failOpen: boolean;
-  /** Probes by outcome, since the upstream came into the config. */
-  readonly probes: Readonly<Record<string, number>>;
-}
-
 /** The records of one upstream in the plan in force. */
 export class HealthGroup implements EjectionGroup {
   readonly #name: string;
@@ -53,29 +41,25 @@ export class HealthGroup implements EjectionGroup {
     this.#out = this.#records.filter((record) => record.health.state !== "healthy").length;
   }
 
-  /** One that is half_open is not usable: it takes a few trials, no more. */
-  get #usable(): number {
-    return this.#records.filter((record) => record.gate === 0).length;
-  }
-
   /** Endpoints that fail_open may use: out for their health only. */
   get #ejected(): number {
     return this.#records.filter(({ gate }) => gate !== 0 && (gate & GATE_FIRM) === 0).length;
   }
 
+  /** One that is half_open is not usable: it takes a few trials, no more. */
   get #isDown(): boolean {
-    return this.size > 0 && !this.#records.some((record) => record.gate === 0);
+    return !this.#records.some((record) => record.gate === 0);
   }
 
   /** To be called when the state of an endpoint changed. */
   changed(now: number, emit: Emit): void {
     this.#count();
-    this.tellAllDown(now, emit);
+    this.#tellAllDown(now, emit);
   }
 
-  /** Tells, once each, that no endpoint is usable any more and that one is again. */
-  tellAllDown(now: number, emit: Emit): void {
-    if (this.#isDown === (this.#downSince !== undefined)) return;
+  /** Tells, once each, that no endpoint is usable any more and that one is again. An empty set is neither. */
+  #tellAllDown(now: number, emit: Emit): void {
+    if (this.size === 0 || this.#isDown === (this.#downSince !== undefined)) return;
     if (this.#downSince === undefined) {
       this.#downSince = now;
       const ejected = this.#ejected;
@@ -92,15 +76,8 @@ export class HealthGroup implements EjectionGroup {
     this.#probes.set(outcome, (this.#probes.get(outcome) ?? 0) + 1);
   }
 
-  /** As it is shown at this moment. */
-  view(): UpstreamHealthView {
-    const allDown = this.#isDown;
-    return {
-      usable: this.#usable,
-      total: this.size,
-      allDown,
-      failOpen: allDown && this.#policy === "fail_open" && this.#ejected > 0,
-      probes: Object.fromEntries(this.#probes),
-    };
+  /** Probes by outcome, since the upstream came into the config. */
+  get probes(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#probes);
   }
 }

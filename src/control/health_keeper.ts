@@ -19,7 +19,6 @@ import type { HealthParams, Plan } from "../core/plan.ts";
 import type { EvidenceSource, Run } from "../core/report.ts";
 import { Alarm } from "./alarm.ts";
 import type { EndpointHealthView, EndpointRecord } from "./endpoint_record.ts";
-import type { UpstreamHealthView } from "./health_group.ts";
 import { HealthRoster } from "./health_roster.ts";
 
 /** What the keeper stands on. */
@@ -243,9 +242,9 @@ export class HealthKeeper {
     return this.#roster.at(slot)?.view(this.#clock.now(), this.#clock.wallMs());
   }
 
-  /** What is known about an upstream as a whole; undefined when the plan has none of that name. */
-  viewUpstream(name: string): UpstreamHealthView | undefined {
-    return this.#roster.group(name)?.view();
+  /** How many probes of an upstream ended in which outcome; none when the plan has no upstream of that name. */
+  probesOf(upstream: string): Readonly<Record<string, number>> {
+    return this.#roster.group(upstream)?.probes ?? {};
   }
 
   /** The present health of the endpoint at `slot`; undefined when the plan has none there. */

@@ -6,7 +6,7 @@ import type { ConfigState, EndpointState, RunningState, UpstreamState } from "..
 import type { Phase } from "../admin/view.ts";
 import { TALLY } from "../core/board.ts";
 import type { Clock } from "../core/clock.ts";
-import type { Emit } from "../core/event.ts";
+import type { Emit, EndpointName } from "../core/event.ts";
 import type { Endpoint, Upstream } from "../core/plan.ts";
 import type { Run } from "../core/report.ts";
 import { TOLD_STALL_MS } from "../core/stalls.ts";
@@ -165,7 +165,7 @@ export class StateGatherer {
       const state = discovery.stateOf(name);
       return [name, {
         failOpenPicks: now + (this.#failOpenPast.get(name) ?? 0),
-        probes: keeper.viewUpstream(name)?.probes ?? {},
+        probes: keeper.probesOf(name),
         ...(state === undefined ? {} : { discovery: state }),
       }];
     }));
@@ -173,6 +173,7 @@ export class StateGatherer {
 
   #endpointStates(): ReadonlyMap<number, EndpointState> {
     const states = new Map<number, EndpointState>();
+    const stopped = new Set(this.#supervisor.probes.stopped.map(idOf));
     for (const { slot } of this.#endpoints()) {
       const health = this.#supervisor.keeper.view(slot);
       if (health === undefined) continue;
@@ -183,11 +184,16 @@ export class StateGatherer {
         trials: cells.trials,
         inFlight: Math.max(0, cells.inFlight),
         picks: this.#count(slot, "picks"),
+        isProbeStopped: stopped.has(idOf({ upstream: health.upstream, endpoint: health.key })),
         ...(recent === undefined ? {} : { recent }),
       });
     }
     return states;
   }
+}
+
+function idOf({ upstream, endpoint }: EndpointName): string {
+  return `${upstream}\n${endpoint}`;
 }
 
 const NO_PLACE = { file: "", line: 0, column: 0, path: "" };

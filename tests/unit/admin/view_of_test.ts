@@ -78,6 +78,20 @@ Deno.test("an endpoint without a recorded cause tells its last evidence", () => 
   assert.equal(endpoint!.reason, "last evidence: refused the connection (ECONNREFUSED)");
 });
 
+Deno.test("that hale itself stopped probing is seen, beside whatever else there is to say", () => {
+  const of = (state: Partial<EndpointState>) => viewOf(stateOf([state])).upstreams[0]!.endpoints[0]!;
+  assert.deepEqual([of({}).probing, of({}).reason], ["on", ""]);
+  const state = stateOf([{}]);
+  const { activeHealth: _, ...unprobed } = state.plan!.upstreams[0]!;
+  const plain = viewOf({ ...state, plan: { ...state.plan!, upstreams: [unprobed] } });
+  assert.equal(plain.upstreams[0]!.endpoints[0]!.probing, "off");
+  const stopped = of({ isProbeStopped: true });
+  assert.deepEqual([stopped.probing, stopped.usable], ["stopped", true]);
+  assert.equal(stopped.reason, "probing has stopped after three faults of hale itself");
+  const both = of({ ...EJECTED, isProbeStopped: true }).reason;
+  assert.match(both, /^.+; probing has stopped after three faults of hale itself$/);
+});
+
 Deno.test("reasons are a set: an operator's hold and an ejection stand side by side", () => {
   const endpoint = endpointOf(sickState(), "10.0.2.1:5432");
   assert.deepEqual(endpoint.reasons, ["ejected", "maintenance"]);

@@ -146,7 +146,7 @@ for (const [cause, script] of Object.entries(CAUSES)) {
       await it.clock.advance(2 * 1500);
       assert.deepEqual(it.world.reasons(0), []);
       const { evidence } = it.world.keeper.view(0)!;
-      const probes = Object.values(it.world.keeper.viewUpstream("app")!.probes);
+      const probes = Object.values(it.world.keeper.probesOf("app"));
       const count = probes.reduce((sum, each) => sum + each, 0);
       assert.equal(evidence.reduce((sum, piece) => sum + piece.count, 0), count, "every probe counts");
     });
@@ -330,7 +330,7 @@ Deno.test("at most 64 probes are in flight, and waiting does not count against t
   assert.equal(most, MAX_IN_FLIGHT);
   await it.clock.advance(4 * 800);
   assert.equal(most, MAX_IN_FLIGHT);
-  assert.deepEqual(it.world.keeper.viewUpstream("app")!.probes, { probe_ok: 200 });
+  assert.deepEqual(it.world.keeper.probesOf("app"), { probe_ok: 200 });
 });
 
 Deno.test("a fault of ours is told, charges nobody and costs an extra interval", async () => {
@@ -403,7 +403,7 @@ Deno.test("a timeout that our own stall explains charges nobody", async () => {
   it.clock.stall(600);
   await it.clock.advance(800);
   assert.deepEqual(it.world.reasons(0), []);
-  assert.deepEqual(it.world.keeper.viewUpstream("app")!.probes, { stalled: 1 });
+  assert.deepEqual(it.world.keeper.probesOf("app"), { stalled: 1 });
   await it.clock.advance(2000);
   assert.deepEqual(it.world.reasons(0), ["ejected"], "the next one is judged as ever");
 });
@@ -413,7 +413,7 @@ Deno.test("a loop that woke late gives the endpoint its full time", async () => 
   await it.clock.advance(500);
   it.clock.stall(60_000);
   await it.clock.advance(600);
-  assert.deepEqual(it.world.keeper.viewUpstream("app")!.probes, { probe_ok: 1 });
+  assert.deepEqual(it.world.keeper.probesOf("app"), { probe_ok: 1 });
 });
 
 Deno.test("a stall excuses no refusal", async () => {
