@@ -6,7 +6,6 @@ import { readConfig } from "../control/config_source.ts";
 import { discoveryResolver } from "../control/discovery.ts";
 import { discover } from "../control/discovery_query.ts";
 import { probeOnce, probeTargetOf } from "../control/probe.ts";
-import { renderProbe } from "../control/probe_text.ts";
 import { EXIT } from "../core/exit_code.ts";
 import { verdictOf } from "../core/outcome.ts";
 import type { ActiveParams, Config, EndpointConfig, UpstreamConfig } from "../core/plan.ts";
@@ -15,6 +14,7 @@ import { HostResolver, type ResolverKind, resolverKindOf } from "../net/host_res
 import { SystemClock } from "../net/system_clock.ts";
 import { emptyRuntimeTrust, trustProblem } from "../net/trust.ts";
 import { chosenPaths } from "./config_paths.ts";
+import { renderProbe } from "./probe_text.ts";
 import type { Io } from "./terminal.ts";
 import { CONFIG_HELP, CONFIG_OPTION, readArgs, type Usage } from "./usage.ts";
 

@@ -3,7 +3,6 @@
 import type { WhyView } from "../admin/view.ts";
 import { diskFiles } from "../control/config_source.ts";
 import { EXIT } from "../core/exit_code.ts";
-import { renderWhy } from "../control/why.ts";
 import {
   ADMIN_HELP,
   ADMIN_OPTIONS,
@@ -15,6 +14,7 @@ import {
 } from "./admin_client.ts";
 import type { Io } from "./terminal.ts";
 import { readArgs, type Usage } from "./usage.ts";
+import { renderWhy } from "./why_text.ts";
 
 const USAGE: Usage = {
   synopsis: "hale why UPSTREAM/ENDPOINT [--json] [--admin ADDRESS] [--token-file FILE]",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { WhyView } from "../../../src/admin/view.ts";
-import { renderWhy } from "../../../src/control/why.ts";
+import { renderWhy } from "../../../src/cli/why_text.ts";
 
 const ejected: WhyView = {
   upstream: "pg",
@@ -27,6 +27,7 @@ const ejected: WhyView = {
     { source: "probe", outcome: "connect_timeout", count: 1 },
   ],
   last: null,
+  probing: "on",
   rate_per_s: 0,
   rates: [],
   p50_ms: null,

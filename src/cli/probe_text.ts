@@ -3,7 +3,7 @@
 import { formatAddress } from "../core/address.ts";
 import { formatDuration } from "../core/duration.ts";
 import { sentenceOf, verdictOf } from "../core/outcome.ts";
-import type { ProbeResult, ProbeTarget } from "./probe.ts";
+import type { ProbeResult, ProbeTarget } from "../control/probe.ts";
 
 interface Stage {
   readonly name: string;
