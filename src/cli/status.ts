@@ -5,7 +5,14 @@ import { diskFiles } from "../control/config_source.ts";
 import { EXIT } from "../core/exit_code.ts";
 import type { Clock } from "../core/clock.ts";
 import { SystemClock } from "../net/system_clock.ts";
-import { ADMIN_HELP, ADMIN_OPTIONS, type AdminTarget, askAdmin, findTarget } from "./admin_client.ts";
+import {
+  ADMIN_HELP,
+  ADMIN_OPTIONS,
+  type AdminTarget,
+  askAdmin,
+  findTarget,
+  printable,
+} from "./admin_client.ts";
 import { statusText } from "./status_text.ts";
 import type { Io } from "./terminal.ts";
 import { readArgs, type Usage } from "./usage.ts";
@@ -56,7 +63,7 @@ export async function statusCommand(
 }
 
 function fail(io: Io, sentence: string): number {
-  io.err(`hale: ${sentence}\n`);
+  io.err(`hale: ${printable(sentence)}\n`);
   return EXIT.problems;
 }
 
@@ -65,7 +72,7 @@ async function watch(target: AdminTarget, isJson: boolean, ports: WatchPorts & {
   const { io, clock, signal } = ports;
   while (signal?.aborted !== true) {
     const answer = await askAdmin(target, "/status");
-    if ("failure" in answer) io.err(`hale: ${answer.failure}\n`);
+    if ("failure" in answer) fail(io, answer.failure);
     else if (isJson) io.out(`${JSON.stringify(answer.body)}\n`);
     else io.out(screen(answer.body as View, ports));
     // Rejects only when the watching is over, which the loop sees by itself.

@@ -57,11 +57,6 @@ export class AdminServer {
     this.#tools = createHttpTools({ wheel: this.#wheel, clock: ports.clock, random: ports.random });
   }
 
-  /** Where it listens now; undefined: nowhere. */
-  get address(): Address | undefined {
-    return this.#bound?.address;
-  }
-
   /** Binds what a config to come wants, beside what runs. Gives the reason when that fails. */
   prepare(config: AdminConfig | undefined): string | undefined {
     if (config === undefined || this.#isSameAddress(config.address)) return undefined;

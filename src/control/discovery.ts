@@ -60,11 +60,6 @@ export class DiscoveryTasks {
     return this.#loops.size;
   }
 
-  /** The resolver that the config of the last `respawn` means, for workers too. */
-  get resolverKind(): ResolverKind {
-    return this.#kind;
-  }
-
   /** What is known about an upstream's discovery; undefined when it has none. */
   stateOf(upstream: string): DiscoveryState | undefined {
     return this.#loops.get(upstream)?.record.state;

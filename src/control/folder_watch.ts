@@ -30,7 +30,7 @@ export class FolderWatch {
       const watcher = Deno.watchFs(folder, { recursive: false });
       this.#watchers.set(folder, { watcher, identity });
       this.#failed.delete(folder);
-      void this.#listen(watcher);
+      void this.#listen(folder, watcher);
     } catch (error) {
       if (!this.#failed.has(folder)) {
         this.#onFailure(folder, error instanceof Error ? error.message : String(error));
@@ -39,11 +39,13 @@ export class FolderWatch {
     }
   }
 
-  async #listen(watcher: Deno.FsWatcher): Promise<void> {
+  async #listen(folder: string, watcher: Deno.FsWatcher): Promise<void> {
     try {
       for await (const event of watcher) if (event.kind !== "access") this.#onEvent();
     } catch {
-      this.#onEvent(); // A watcher that fails has lost events: reading again makes up for them.
+      // It has lost events: reading again makes up for them, and the next `set` watches anew.
+      if (this.#watchers.get(folder)?.watcher === watcher) this.#watchers.delete(folder);
+      this.#onEvent();
     }
   }
 

@@ -85,13 +85,6 @@ export class Slots {
       this.#resting.set(id, { slot, since: this.#clock.now(), mayReturn: discovered });
     }
   }
-
-  /** Slots whose endpoint has left but which still have sessions. */
-  get leaving(): readonly { readonly id: string; readonly slot: number; readonly inFlight: number }[] {
-    return [...this.#resting]
-      .map(([id, { slot }]) => ({ id, slot, inFlight: this.#board.cells(slot).inFlight }))
-      .filter(({ inFlight }) => inFlight > 0);
-  }
 }
 
 /** The slot of an endpoint by upstream name and endpoint key. */

@@ -1,5 +1,6 @@
 // Signals that people and supervisors send: TERM and INT to stop, HUP to read the config again. USR1 is left alone: on
-// some runtimes it opens a debugger.
+// some runtimes it opens a debugger. Windows knows neither TERM nor a HUP that could be gone on from: there Ctrl-C,
+// Ctrl-Break and the closing of the console stop.
 
 import type { Clock } from "../core/clock.ts";
 
@@ -24,11 +25,10 @@ export class StopSignals {
   constructor(clock: Clock, handlers: SignalHandlers) {
     this.#clock = clock;
     this.#handlers = handlers;
-    this.#listeners = [
-      ["SIGTERM", () => this.#stop("SIGTERM")],
-      ["SIGINT", () => this.#stop("SIGINT")],
-      ...(Deno.build.os === "windows" ? [] : [["SIGHUP", () => handlers.reload()] as const]),
-    ];
+    const stopsBy = (signal: Deno.Signal) => [signal, () => this.#stop(signal)] as const;
+    this.#listeners = Deno.build.os === "windows"
+      ? [stopsBy("SIGINT"), stopsBy("SIGBREAK"), stopsBy("SIGHUP")]
+      : [stopsBy("SIGTERM"), stopsBy("SIGINT"), ["SIGHUP", () => handlers.reload()]];
     for (const [signal, listener] of this.#listeners) Deno.addSignalListener(signal, listener);
   }
 

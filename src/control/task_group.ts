@@ -9,15 +9,9 @@ export class TaskGroup {
   readonly #controller = new AbortController();
   readonly #tasks = new Set<Promise<void>>();
   readonly #onFault: OnFault;
-  readonly #unlink: () => void;
 
-  /** Ends with `parent`, too, when that is given. */
-  constructor(onFault: OnFault, parent?: AbortSignal) {
+  constructor(onFault: OnFault) {
     this.#onFault = onFault;
-    const abort = () => this.abort();
-    parent?.addEventListener("abort", abort, { once: true });
-    this.#unlink = () => parent?.removeEventListener("abort", abort);
-    if (parent?.aborted) this.abort();
   }
 
   /** Aborted when the group ends. */
@@ -50,7 +44,6 @@ export class TaskGroup {
 
   /** Tells all tasks to end. Safe to call again. */
   abort(): void {
-    this.#unlink();
     this.#controller.abort();
   }
 

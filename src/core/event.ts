@@ -138,7 +138,7 @@ export type DiscoveryEvent =
   };
 
 /** What led to reading the config. */
-export type ReloadTrigger = "start" | "watch" | "poll" | "signal" | "api";
+export type ReloadTrigger = "start" | "watch" | "poll" | "signal";
 
 /** Config and plan. */
 export type PlanEvent =

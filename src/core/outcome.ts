@@ -79,9 +79,6 @@ const TABLE = {
 /** The code of an outcome, as it stands in logs, metrics and reports. */
 export type Outcome = keyof typeof TABLE;
 
-/** All outcome codes, in the order of the table. */
-export const OUTCOMES: readonly Outcome[] = Object.keys(TABLE) as Outcome[];
-
 /** Whether the outcome counts for, against, or not at all. */
 export function verdictOf(outcome: Outcome): Verdict {
   return TABLE[outcome].verdict;

@@ -1,6 +1,7 @@
 // Who the client is: its address as text, and as a number for balancing by address.
 
 import { formatAddress, unmapped } from "../core/address.ts";
+import { hashText } from "../core/balance_policy.ts";
 import type { ClientConn } from "./service.ts";
 
 /** The client's IP address, IPv4 in its own spelling even on a dual-stack socket; empty for other kinds of socket. */
@@ -15,10 +16,7 @@ export function clientTextOf(conn: Pick<ClientConn, "remoteAddr">): string {
   return "port" in address ? formatAddress({ host: clientHostOf(conn), port: address.port }) : "unknown";
 }
 
-/** A 32-bit number that is the same for the same client address (FNV-1a), for ip_hash. */
+/** A 32-bit number that is the same for the same client address, for ip_hash. */
 export function clientHashOf(conn: Pick<ClientConn, "remoteAddr">): number {
-  const host = clientHostOf(conn);
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < host.length; at++) hash = Math.imul(hash ^ host.charCodeAt(at), 0x01000193);
-  return hash >>> 0;
+  return hashText(clientHostOf(conn));
 }

@@ -125,10 +125,10 @@ export class Picker {
    */
   pick(ask: Ask): Lease | undefined {
     const pass = this.#pass;
-    pass.begin(ask);
+    pass.begin(ask, false);
     const lease = this.#run();
     if (lease !== undefined || pass.sawFull || !this.#mayFailOpen()) return lease;
-    pass.begin(ask, { failOpen: true });
+    pass.begin(ask, true);
     return this.#run();
   }
 
@@ -181,9 +181,9 @@ class Pass {
   #tried: ReadonlySet<string> | undefined;
   #lost: Set<number> | undefined;
 
-  begin(ask: Ask, options: { failOpen: boolean } = { failOpen: false }): void {
+  begin(ask: Ask, failOpen: boolean): void {
     this.clientHash = ask.clientHash;
-    this.failOpen = options.failOpen;
+    this.failOpen = failOpen;
     this.sawFull = false;
     this.#tried = ask.tried;
     this.#lost = undefined;

@@ -161,9 +161,9 @@ Deno.test("50 replacements of the whole set fail no client and cut no session", 
   // The last set is the old one, on which the sessions are; now it leaves for good.
   world.says(next);
   await untilSet(hale, next);
-  assert.equal(hale.supervisor.slots.leaving.reduce((sum, { inFlight }) => sum + inFlight, 0), 5);
+  assert.equal(hale.allInFlight, 5);
   for (const session of sessions) session[Symbol.dispose]();
-  await until("the old endpoints to be quiet", () => hale.supervisor.slots.leaving.length === 0);
+  await until("the old endpoints to be quiet", () => hale.allInFlight === 0);
   assert.equal(hale.supervisor.slots.count, 25, "each address has its own slot, and one only");
 });
 

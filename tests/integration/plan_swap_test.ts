@@ -115,7 +115,7 @@ Deno.test("an endpoint removed and put back starts anew, sessions on it live on 
   for (let turn = 0; turn < 10; turn++) assert.equal(await askTcp(port, "x"), "x");
   assert.equal(one.accepted, 1);
   assert.equal(hale.supervisor.keeper.view(slot), undefined, "it is gone from status");
-  assert.deepEqual(hale.supervisor.slots.leaving.map(({ inFlight }) => inFlight), [1]);
+  assert.equal(hale.supervisor.board.cells(slot).inFlight, 1);
   const both = { endpoints: [quoted(one.address), quoted(two.address)] };
   assert.deepEqual(await hale.apply(config(port, both)), []);
   assert.notEqual(hale.slot("up", one.address), slot, "a slot in use is not given away");
@@ -123,7 +123,7 @@ Deno.test("an endpoint removed and put back starts anew, sessions on it live on 
   await writeBytes(conn, new Uint8Array([9]));
   assert.deepEqual([...await readExactly(conn, 1)], [9]);
   conn.close();
-  await until("the old session to be counted down", () => hale.supervisor.slots.leaving.length === 0);
+  await until("the old session to be counted down", () => hale.allInFlight === 0);
 });
 
 Deno.test("a listener that goes refuses new clients and lets its sessions finish; one that stays is never closed", async () => {

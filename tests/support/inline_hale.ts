@@ -59,7 +59,7 @@ export class InlineHale implements AsyncDisposable {
   /** Applies an edit and gives the reasons of a refusal. */
   apply(text: string, files?: Readonly<Record<string, string>>): Promise<readonly string[]> {
     const hash = `edit ${++this.#trials}`;
-    return this.supervisor.apply(configOf(text, files), { hash, trigger: "api" });
+    return this.supervisor.apply(configOf(text, files), { hash, trigger: "signal" });
   }
 
   /** The port of a listener. */
@@ -81,6 +81,15 @@ export class InlineHale implements AsyncDisposable {
   /** Sessions in flight on an endpoint. */
   inFlight(upstream: string, key: string): number {
     return this.supervisor.board.cells(this.slot(upstream, key)).inFlight;
+  }
+
+  /** Sessions in flight over all endpoints, those that have left included. */
+  get allInFlight(): number {
+    const { board, slots } = this.supervisor;
+    return Array.from({ length: slots.count }, (_, slot) => board.cells(slot).inFlight).reduce(
+      (sum, each) => sum + each,
+      0,
+    );
   }
 
   /** The sentences of all events of a kind. */

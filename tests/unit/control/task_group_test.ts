@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { TaskGroup } from "../../../src/control/task_group.ts";
 import { FakeClock, settled } from "../../support/fake_clock.ts";
 
-function setup(parent?: AbortSignal) {
+function setup() {
   const faults: unknown[] = [];
-  return { faults, clock: new FakeClock(), group: new TaskGroup((fault) => faults.push(fault), parent) };
+  return { faults, clock: new FakeClock(), group: new TaskGroup((fault) => faults.push(fault)) };
 }
 
 Deno.test("abort ends all tasks and join waits for the last", async () => {
@@ -82,14 +82,4 @@ Deno.test("join waits for tasks that tasks have spawned meanwhile", async () => 
   await clock.advance(20);
   await joined;
   assert.ok(ended);
-});
-
-Deno.test("a group ends with its parent, also one that had ended before", async () => {
-  const parent = new AbortController();
-  const { clock, group } = setup(parent.signal);
-  group.spawn((signal) => clock.sleep(1000, signal));
-  parent.abort();
-  await group.join();
-  assert.ok(group.signal.aborted);
-  assert.ok(setup(parent.signal).group.signal.aborted);
 });
