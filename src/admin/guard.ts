@@ -2,7 +2,7 @@
 // foreign Origin, or without the token are refused before anything is looked at.
 
 import { createHash, timingSafeEqual } from "node:crypto";
-import { type Address, canonicalHost, isIpLiteral, unmapped } from "../core/address.ts";
+import { type Address, canonicalHost, isIpLiteral, isLoopback, unmapped } from "../core/address.ts";
 
 /** What is let in. */
 export interface GuardRules {
@@ -66,9 +66,6 @@ function hostIn(header: string): string | undefined {
   const host = canonicalHost(match?.[1] ?? match?.[2] ?? "");
   return host === undefined ? undefined : unmapped(host);
 }
-
-const isLoopback = (host: string): boolean =>
-  host === "localhost" || host === "::1" || /^127\.[0-9.]+$/.test(host);
 
 const isWildcard = (host: string): boolean => host === "0.0.0.0" || host === "::";
 

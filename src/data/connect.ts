@@ -25,19 +25,32 @@ export interface NoConnection {
   readonly attempts: number;
 }
 
+/** The session a connection is for. */
+export interface Connecting {
+  readonly clientHash: number;
+  /** Set once it is cut: nothing more is tried. */
+  readonly cutBy: Outcome | undefined;
+  /** Slot of the endpoint that is dialed, then connected to; -1: none. */
+  slot: number;
+}
+
 /** Connects to the first endpoint of the upstream that takes the connection, in at most `connectAttempts` tries. */
 export async function connect(
   service: Service,
   picker: Picker,
-  clientHash: number,
+  session: Connecting,
 ): Promise<Connection | NoConnection> {
+  const { clientHash } = session;
   let tried: Set<string> | undefined;
   let last: Outcome = "no_endpoint"; // How the last one tried failed, once one has.
   for (let attempts = 1; attempts <= picker.upstream.connectAttempts; attempts++) {
     const lease = picker.pick({ clientHash, tried });
     if (lease === undefined) return { outcome: last, attempts: attempts - 1 };
+    session.slot = lease.slot;
     const result = await dialEndpoint(service, lease);
     if ("conn" in result) return { lease, conn: result.conn, attempts, dialMs: result.dialMs };
+    session.slot = -1;
+    if (session.cutBy !== undefined) return { outcome: session.cutBy, attempts };
     last = result.outcome;
     if (last === "stalled") continue; // Says nothing about the endpoint: it may be tried again.
     tried ??= new Set();

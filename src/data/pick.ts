@@ -109,6 +109,11 @@ export class Picker {
     this.#balancer = this.#arrange(this.#balancer);
   }
 
+  /** The upstream has left the plan: nobody is picked any more, since its slots may have other owners some day. */
+  close(): void {
+    this.update({ ...this.#upstream, endpoints: [] });
+  }
+
   #arrange(previous: Balancer | undefined): Balancer {
     const upstream = this.#upstream;
     this.#places = upstream.endpoints.map((endpoint) => placeOf(upstream, endpoint, this.#office));

@@ -142,6 +142,7 @@ export class Plane implements Service, ListenersHost {
       picker.update(upstream);
       pickers.set(upstream.name, picker);
     }
+    for (const [name, picker] of this.#pickers) if (!pickers.has(name)) picker.close();
     this.#pickers = pickers;
   }
 

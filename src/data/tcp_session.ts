@@ -5,14 +5,16 @@ import type { Outcome } from "../core/outcome.ts";
 import type { Listener, Plan } from "../core/plan.ts";
 import { closeQuietly, Relay } from "../net/relay.ts";
 import { clientHashOf, clientTextOf } from "./client_address.ts";
-import { connect, type Connection } from "./connect.ts";
+import { connect, type Connecting, type Connection } from "./connect.ts";
 import { countOutcome } from "./counts.ts";
 import { IdleLimit } from "./idle_limit.ts";
 import type { ClientConn, Service, Session } from "./service.ts";
 
 /** A TCP session. */
-export class TcpSession implements Session {
+export class TcpSession implements Session, Connecting {
   slot = -1;
+  cutBy: Outcome | undefined;
+  clientHash = 0;
   readonly listener: string;
   readonly #service: Service;
   readonly #config: Listener;
@@ -20,7 +22,6 @@ export class TcpSession implements Session {
   readonly #client: ClientConn;
   readonly #startedAt: number;
   #relay: Relay | undefined;
-  #cut: Outcome | undefined;
 
   constructor(service: Service, config: Listener, client: ClientConn) {
     this.#service = service;
@@ -34,14 +35,13 @@ export class TcpSession implements Session {
   /** Serves the connection to its end. */
   async serve(): Promise<void> {
     const picker = this.#service.picker(this.#config.upstream!);
-    const hash = picker?.upstream.loadBalancer === "ip_hash" ? clientHashOf(this.#client) : 0;
-    const found = picker && await connect(this.#service, picker, hash);
+    if (picker?.upstream.loadBalancer === "ip_hash") this.clientHash = clientHashOf(this.#client);
+    const found = picker && await connect(this.#service, picker, this);
     if (found?.lease === undefined) {
       return this.#refuse(found?.outcome ?? "no_endpoint", found?.attempts ?? 0);
     }
     using lease = found.lease;
     lease.report("connected", found.dialMs);
-    this.slot = lease.slot;
     const outcome = await this.#copy(found);
     this.#account(outcome, found);
   }
@@ -57,7 +57,7 @@ export class TcpSession implements Session {
     const { wheel, buffers } = this.#service;
     const limit = new IdleLimit(wheel, this.#config);
     this.#relay = new Relay(this.#client, found.conn, { buffers, owner: limit });
-    if (this.#cut !== undefined) this.#relay.cut(this.#cut);
+    if (this.cutBy !== undefined) this.#relay.cut(this.cutBy);
     limit.begin(this.#relay);
     const outcome = await this.#relay.run();
     limit.end();
@@ -69,7 +69,7 @@ export class TcpSession implements Session {
 
   /** Ends it now. */
   cut(outcome: "drained"): void {
-    this.#cut = outcome;
+    this.cutBy ??= outcome;
     if (this.#relay !== undefined) this.#relay.cut(outcome);
     else closeQuietly(this.#client);
   }

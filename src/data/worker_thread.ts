@@ -69,7 +69,16 @@ export class WorkerThread {
       },
       send: (answer) => this.#send(answer),
     });
-    this.#ticking = setInterval(() => this.#plane!.tick(), TICK_MS);
+    this.#ticking = setInterval(() => this.#tick(), TICK_MS);
+  }
+
+  /** One session whose time ends badly must not end all others with this thread. */
+  #tick(): void {
+    try {
+      this.#plane!.tick();
+    } catch (error) {
+      this.#send({ type: "loop_error", message: `Tick failed: ${messageOf(error)}` });
+    }
   }
 
   async #handle(plane: Plane, message: Exclude<ToWorker, { type: "start" }>): Promise<void> {

@@ -55,6 +55,8 @@ class World {
   readonly permits = new Permits(Permits.allocate(), 0);
   readonly sent: FromWorker[] = [];
   readonly dialing = new ScriptedDial(() => {});
+  /** While it is set dials wait for it. */
+  hold: Promise<void> | undefined;
   readonly plane: Plane;
   readonly #accepts = new Map<number, (conn: ClientConn) => void>();
 
@@ -68,8 +70,11 @@ class World {
       board,
       tally,
       permits,
-      dial: (target, { connectMs, happyEyeballsMs }) =>
-        this.dialing.dial(target, { connectMs, happyEyeballsMs, signal: new AbortController().signal }),
+      dial: async (target, { connectMs, happyEyeballsMs }) => {
+        await this.hold;
+        const { signal } = new AbortController();
+        return await this.dialing.dial(target, { connectMs, happyEyeballsMs, signal });
+      },
       resolveHost: () => Promise.resolve({ failure: "nxdomain", detail: "" }),
       listen: ({ address }) => this.#source(address.port),
       send: (message) => this.sent.push(message),
@@ -227,6 +232,51 @@ Deno.test("sessions on a discovered endpoint that left get drain_removed_ms, unl
   await world.ticks(10);
   assert.deepEqual([world.plane.sessionCount, world.board.cells(0).inFlight], [1, 0]);
   assert.deepEqual(world.outcomes("a"), { drained: 1 });
+  await world.end();
+});
+
+Deno.test("a session that is still dialing when its endpoint leaves gets no more time than others", async () => {
+  const world = new World();
+  const dialed = Promise.withResolvers<void>();
+  world.take();
+  world.hold = dialed.promise;
+  const client = await world.connect(1);
+  world.take({ upstreams: [{ ...UP, endpoints: UP.endpoints.slice(1) }] });
+  await world.ticks(10);
+  assert.equal(await client.read(new Uint8Array(1)), null, "the client is told at once");
+  dialed.resolve();
+  await settled();
+  assert.deepEqual([world.plane.sessionCount, world.dialing.open], [0, 0]);
+  assert.deepEqual(world.outcomes("a"), { drained: 1 });
+  await world.end();
+});
+
+Deno.test("a session that was cut while it dialed tries nobody else", async () => {
+  const world = new World();
+  const dialed = Promise.withResolvers<void>();
+  world.take();
+  world.hold = dialed.promise;
+  world.dialing.script = "refused";
+  await world.connect(1);
+  world.plane.cut();
+  dialed.resolve();
+  await settled();
+  assert.deepEqual([world.dialing.targets.length, world.outcomes("a")], [1, { drained: 1 }]);
+  await world.end();
+});
+
+Deno.test("what has left the plan is picked no more, not even by a session that was on its way", async () => {
+  const world = new World();
+  const dialed = Promise.withResolvers<void>();
+  world.take();
+  world.hold = dialed.promise;
+  world.dialing.script = "refused";
+  await world.connect(1);
+  world.take({ upstreams: [upstream("other", [endpoint("10.0.0.9:80", 3)])] });
+  dialed.resolve();
+  await settled();
+  assert.deepEqual(world.dialing.targets.map(({ host }) => host), ["10.0.0.1"]);
+  assert.deepEqual(world.outcomes("a"), { refused: 1 });
   await world.end();
 });
 
