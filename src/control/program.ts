@@ -15,6 +15,7 @@ import { readinessOf, viewOf, whyOf } from "../admin/view_of.ts";
 import { AdminServer } from "./admin_server.ts";
 import { drain } from "./drain.ts";
 import { FolderWatch } from "./folder_watch.ts";
+import { lastResort } from "./last_resort.ts";
 import { Log, type WriteLine } from "./log.ts";
 import { problemLine, Reloader } from "./reloader.ts";
 import { StateGatherer } from "./state_gatherer.ts";
@@ -94,7 +95,7 @@ export class Program {
       phase: () => this.#phase,
     });
     this.#admin = this.#createAdmin();
-    const tell = (error: unknown) => emit({ kind: "loop_error", thread: "main", message: messageOf(error) });
+    const tell = (fault: unknown) => this.#tellFault(fault);
     this.#tasks = new TaskGroup(tell);
     this.#reloading = new TaskGroup(tell);
   }
@@ -134,6 +135,11 @@ export class Program {
     this.#events.publish(timed);
   }
 
+  /** A fault of ours that ends nothing else. */
+  #tellFault(fault: unknown): void {
+    this.#emit({ kind: "loop_error", thread: "main", message: messageOf(fault) });
+  }
+
   /** All or nothing: the admin address is bound before anything is swapped. */
   async #apply(config: Config, origin: ConfigOrigin): Promise<readonly string[]> {
     const problem = trustProblem(this.#trust, config.upstreams) ?? this.#admin.prepare(config.admin);
@@ -158,6 +164,7 @@ export class Program {
 
   /** Runs from the first config to the end. Gives the exit code (S1, X). */
   async run(): Promise<number> {
+    using _resort = lastResort((fault) => this.#tellFault(fault));
     const signals = new StopSignals(this.#options.clock, {
       stop: (reason) => this.#stopping.resolve(reason),
       hurry: () => this.#hurry.abort(),

@@ -11,6 +11,7 @@ import type { Run } from "../core/report.ts";
 import { dial, type DialOptions } from "../net/dial.ts";
 import { Handshakes } from "../net/handshakes.ts";
 import { HostResolver, resolverKindOf } from "../net/host_resolver.ts";
+import { messageOf } from "../net/socket_errors.ts";
 import { describeConfigDiff } from "../config/describe_diff.ts";
 import { ActiveProbes } from "./active_probes.ts";
 import { assemble, endpointsOf } from "./assemble.ts";
@@ -213,10 +214,13 @@ export class Supervisor {
     this.#discovered.set(upstream, endpoints);
     if (this.#isStale) return;
     this.#isStale = true;
-    void this.#serial.run(async () => {
+    const update = async () => {
       if (this.#isStale && this.#plan !== undefined && !this.#isClosing) {
         await this.#publish(this.#plan.listeners);
       }
+    };
+    this.#serial.run(update).catch((error) => {
+      this.#ports.emit({ kind: "loop_error", thread: "main", message: messageOf(error) });
     });
   }
 
