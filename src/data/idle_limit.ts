@@ -9,7 +9,7 @@ import type { RelayOwner } from "../net/relay.ts";
 /** How long a client gets to read what a failed endpoint had sent, milliseconds. */
 const LINGER_MS = 1000;
 /** An overdue limit is believed only after this much longer, milliseconds: what came while we were stalled counts first. */
-const GRACE_MS = 100;
+const GRACE_MS = 300;
 
 /** The limits of one relay. */
 export class IdleLimit implements Timed, RelayOwner {

@@ -7,7 +7,7 @@ import type { Timed, TimerWheel } from "../core/wheel.ts";
 /** Longest time between two looks of the wheel, milliseconds. */
 const LOOK_MS = 5000;
 /** An overdue deadline is believed only after this much longer, milliseconds: what came while we were stalled counts first. */
-const GRACE_MS = 100;
+const GRACE_MS = 300;
 
 /** A deadline that moves. */
 export class Watch implements Timed {

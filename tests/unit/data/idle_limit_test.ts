@@ -34,7 +34,7 @@ Deno.test("without bytes the session is cut once, soon after the idle limit", ()
   setup.pass(2900);
   assert.deepEqual(setup.cuts, []);
   setup.pass(10_000);
-  assert.deepEqual(setup.cuts, [[3100, "idle"]]);
+  assert.deepEqual(setup.cuts, [[3300, "idle"]]);
 });
 
 Deno.test("bytes renew the limit", () => {
@@ -45,7 +45,7 @@ Deno.test("bytes renew the limit", () => {
   }
   assert.deepEqual(setup.cuts, []);
   setup.pass(4000);
-  assert.deepEqual(setup.cuts, [[28_100, "idle"]]);
+  assert.deepEqual(setup.cuts, [[28_300, "idle"]]);
 });
 
 Deno.test("what came while the thread was stalled is read before the limit counts as passed", () => {
@@ -59,7 +59,7 @@ Deno.test("what came while the thread was stalled is read before the limit count
   assert.deepEqual(setup.cuts, []);
   setup.pass(500);
   setup.stall(10_000);
-  setup.pass(100);
+  setup.pass(300);
   assert.deepEqual(setup.outcomes, ["idle"], "silence is silence");
 });
 
@@ -70,8 +70,8 @@ Deno.test("half-closed, the shorter limit holds, and bytes renew it", () => {
   setup.limit.touch();
   setup.pass(900);
   assert.deepEqual(setup.cuts, []);
-  setup.pass(1000);
-  assert.deepEqual(setup.cuts, [[2000, "half_close_timeout"]]);
+  setup.pass(2000);
+  assert.deepEqual(setup.cuts, [[2200, "half_close_timeout"]]);
 });
 
 Deno.test("an ended limit cuts nobody", () => {
