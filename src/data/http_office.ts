@@ -6,7 +6,7 @@ import { bracketed } from "../core/address.ts";
 import { TALLY } from "../core/board.ts";
 import type { Clock, Random } from "../core/clock.ts";
 import { PeakLatency } from "../core/peak_latency.ts";
-import { type Endpoint, type Listener, type Plan, tlsNameOf, type Upstream } from "../core/plan.ts";
+import { type Listener, type Plan, tlsNameOf, type Upstream, usesTls } from "../core/plan.ts";
 import type { TimerWheel } from "../core/wheel.ts";
 import { Exchange } from "../http/exchange.ts";
 import { TrustedProxies } from "../http/forwarding.ts";
@@ -46,6 +46,7 @@ export class HttpOffice {
   #listeners = new Map<string, HttpListener>();
   readonly #free: Exchange[] = [];
   #sweptAt = 0;
+  #compared: { readonly one: Upstream; readonly other: Upstream; readonly isSame: boolean } | undefined;
 
   /** `limits` are those of W7 unless a test wants shorter ones. */
   constructor(
@@ -61,7 +62,9 @@ export class HttpOffice {
     const { slot } = place.endpoint;
     const known = this.#sites.get(slot);
     if (known?.place === place) return known;
-    const site = siteOf(place, this.tools, known);
+    const isSame = known !== undefined && this.#reachSame(known.place, place);
+    if (!isSame) known?.pool.close();
+    const site = siteOf(place, this.tools, isSame ? known : undefined);
     this.#sites.set(slot, site);
     return site;
   }
@@ -94,15 +97,33 @@ export class HttpOffice {
   }
 
   #closeSites(plan: Plan): void {
-    const kept = new Map<number, string>();
+    const wanted = new Map<number, Reached>();
     for (const upstream of plan.upstreams) {
-      for (const endpoint of upstream.endpoints) kept.set(endpoint.slot, identityOf(upstream, endpoint));
+      for (const endpoint of upstream.endpoints) wanted.set(endpoint.slot, { upstream, endpoint });
     }
     for (const [slot, site] of this.#sites) {
-      if (kept.get(slot) === identityOf(site.place.upstream, site.place.endpoint)) continue;
+      const next = wanted.get(slot);
+      if (next !== undefined && this.#reachSame(site.place, next)) continue;
       site.pool.close();
       this.#sites.delete(slot);
     }
+  }
+
+  /** Whether a connection to the one is as good as one to the other: when not, pooled ones are of no use any more. */
+  #reachSame(one: Reached, other: Reached): boolean {
+    const isTls = usesTls(one.upstream, one.endpoint);
+    return one.upstream.name === other.upstream.name && one.endpoint.key === other.endpoint.key &&
+      isTls === usesTls(other.upstream, other.endpoint) &&
+      (!isTls || (tlsNameOf(one.upstream, one.endpoint) === tlsNameOf(other.upstream, other.endpoint) &&
+        this.#trustSame(one.upstream, other.upstream)));
+  }
+
+  /** The last answer is kept: bundles are long, and all endpoints of an upstream ask about the same two. */
+  #trustSame(one: Upstream, other: Upstream): boolean {
+    if (this.#compared?.one !== one || this.#compared.other !== other) {
+      this.#compared = { one, other, isSame: one.tls?.ca === other.tls?.ca };
+    }
+    return this.#compared.isSame;
   }
 
   /** To be called on every tick of the worker. */
@@ -137,24 +158,16 @@ function listenerOf(config: Listener): HttpListener {
   };
 }
 
-/** What a connection is bound to: when it changes, pooled connections are of no use any more. */
-function identityOf(upstream: Upstream, endpoint: Endpoint): string {
-  const isTls = upstream.tls !== undefined && endpoint.tls !== false;
-  const tls = isTls ? [tlsNameOf(upstream, endpoint), upstream.tls?.ca ?? ""] : [];
-  return JSON.stringify([upstream.name, endpoint.key, ...tls]);
-}
+type Reached = Pick<Place, "upstream" | "endpoint">;
 
+/** A site that goes on with what is `known` of it. */
 function siteOf(place: Place, tools: HttpTools, known: Site | undefined): Site {
   const { endpoint, upstream } = place;
-  const isSame = known !== undefined &&
-    identityOf(known.place.upstream, known.place.endpoint) === identityOf(upstream, endpoint);
-  if (!isSame) known?.pool.close();
-  const isTls = upstream.tls !== undefined && endpoint.tls !== false;
-  const endpointHost = ascii(hostHeader(endpoint.host, endpoint.port, isTls));
+  const endpointHost = ascii(hostHeader(endpoint.host, endpoint.port, usesTls(upstream, endpoint)));
   return {
     place,
-    pool: isSame ? known.pool : new Pool(tools),
-    peak: isSame ? known.peak : new PeakLatency(),
+    pool: known?.pool ?? new Pool(tools),
+    peak: known?.peak ?? new PeakLatency(),
     host: hostPolicy(upstream, endpointHost),
     endpointHost,
   };
