@@ -16,6 +16,8 @@ import { AdminConnection } from "./admin_connection.ts";
 
 /** Most admin clients at a time. */
 const MAX_CONNECTIONS = 128;
+/** From so many on, idle kept connections are closed: they may not keep out who asks for readiness. */
+const CROWDED = 96;
 const TICK_MS = 100;
 /** How often an address that another hale still has is tried again, milliseconds. */
 const RETRY_MS = 500;
@@ -140,6 +142,7 @@ export class AdminServer {
   }
 
   #serve(conn: AcceptedConn, bound: Bound): void {
+    if (this.#connections.size >= CROWDED) { for (const connection of this.#connections) connection.leave(); }
     const connection = new AdminConnection(conn, {
       tools: this.#tools,
       fetch: (request) => bound.app.fetch(request),

@@ -86,3 +86,21 @@ Deno.test("readiness turns to 503 while hale drains", async () => {
   setup.running.hale.signal("SIGTERM");
   await until("readiness 503", async () => (await askHttp(setup.admin, "/readyz")).status === 503);
 });
+
+Deno.test("clients that stay connected, with a stream of events or idle, keep nobody out", async () => {
+  await using setup = await setUp();
+  const conns: Deno.Conn[] = [];
+  for (let count = 0; count < 200; count++) {
+    const conn = await Deno.connect({ hostname: "127.0.0.1", port: setup.admin });
+    conns.push(conn);
+    const path = count % 2 === 0 ? "/events" : "/livez";
+    await conn.write(
+      new TextEncoder().encode(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${setup.admin}\r\n\r\n`),
+    );
+    const impatient = setTimeout(() => conn.close(), 20_000);
+    assert.ok((await conn.read(new Uint8Array(15))) !== null, `client ${count} is answered`);
+    clearTimeout(impatient);
+  }
+  assert.equal((await askHttp(setup.admin, "/readyz")).status, 200);
+  for (const conn of conns) conn.close();
+});
