@@ -122,5 +122,7 @@ function isWildcard(host: string): boolean {
 }
 
 function isSameSocket(a: Listener, b: Listener): boolean {
-  return a.tls?.cert === b.tls?.cert && a.tls?.key === b.tls?.key;
+  const isSameTls = a.tls?.cert === b.tls?.cert && a.tls?.key === b.tls?.key;
+  // A TLS socket says in the handshake which protocol is spoken.
+  return isSameTls && (a.tls === undefined || a.protocol === b.protocol);
 }

@@ -4,9 +4,10 @@
 import { Board, Tally } from "../core/board.ts";
 import type { FromWorker, ToWorker } from "../core/message.ts";
 import { Permits } from "../core/permits.ts";
+import type { Listener } from "../core/plan.ts";
 import { dial } from "../net/dial.ts";
 import { HostResolver } from "../net/host_resolver.ts";
-import { bind } from "../net/listen.ts";
+import { bind, type BindOptions } from "../net/listen.ts";
 import { messageOf } from "../net/socket_errors.ts";
 import { SystemClock } from "../net/system_clock.ts";
 import { Plane, TICK_MS } from "./plane.ts";
@@ -16,6 +17,12 @@ export interface WorkerScope {
   postMessage(message: FromWorker): void;
   addEventListener(type: "message", listener: (event: MessageEvent<ToWorker>) => void): void;
   addEventListener(type: "unhandledrejection", listener: (event: PromiseRejectionEvent) => void): void;
+}
+
+/** HTTP clients are told which HTTP we speak; what tcp clients speak is between them and the endpoint. */
+function tlsOf({ tls, protocol }: Listener): Pick<BindOptions, "tls"> {
+  if (tls === undefined) return {};
+  return { tls: { cert: tls.cert, key: tls.key, alpn: protocol === "http" ? ["http/1.1"] : [] } };
 }
 
 /** One worker. It says `ready`, then waits for `start`. */
@@ -63,10 +70,7 @@ export class WorkerThread {
       permits: new Permits(message.permits, message.worker),
       dial,
       resolveHost: (host) => this.#resolver!.resolve(host),
-      listen: ({ address, tls }) => {
-        const options = { reusePort: message.reusePort, ...(tls === undefined ? {} : { tls }) };
-        return bind(address, options);
-      },
+      listen: (listener) => bind(listener.address, { reusePort: message.reusePort, ...tlsOf(listener) }),
       send: (answer) => this.#send(answer),
     });
     this.#ticking = setInterval(() => this.#tick(), TICK_MS);

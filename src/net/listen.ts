@@ -20,8 +20,17 @@ export interface Acceptor {
 export interface BindOptions {
   /** Share the address with other sockets of this user (Linux). */
   readonly reusePort: boolean;
-  /** Accept TLS with this certificate chain and key, PEM. */
-  readonly tls?: { readonly cert: string; readonly key: string };
+  /** Accept TLS. */
+  readonly tls?: BindTls;
+}
+
+/** How to speak TLS to clients. */
+export interface BindTls {
+  /** Certificate chain and key, PEM. */
+  readonly cert: string;
+  readonly key: string;
+  /** The protocols among which a client that offers some (ALPN) must find one of its own; empty: whatever it speaks. */
+  readonly alpn: readonly string[];
 }
 
 /** Binds and listens. Throws the runtime's error, with `code` for the system's own reasons. */
@@ -30,7 +39,13 @@ export function bind(address: Address, options: BindOptions): Acceptor {
   const shared = { ...where, ...(options.reusePort ? { reusePort: true } : {}) };
   return options.tls === undefined
     ? plainAcceptor(Deno.listen(shared))
-    : tlsAcceptor(Deno.listenTls({ ...shared, ...options.tls, alpnProtocols: ["http/1.1"] }));
+    : tlsAcceptor(Deno.listenTls({ ...shared, ...tlsOptions(options.tls) }));
+}
+
+function tlsOptions(
+  { cert, key, alpn }: BindTls,
+): Pick<Deno.ListenTlsOptions, "alpnProtocols"> & Deno.TlsCertifiedKeyPem {
+  return { cert, key, ...(alpn.length === 0 ? {} : { alpnProtocols: [...alpn] }) };
 }
 
 function plainAcceptor(listener: Deno.TcpListener): Acceptor {

@@ -68,7 +68,11 @@ export class HttpStage implements AsyncDisposable {
   }
 
   #listen(address: Listener["address"], tls: Listener["tls"]) {
-    const acceptor = bind(address, { reusePort: false, ...(tls === undefined ? {} : { tls }) });
+    const alpn = ["http/1.1"];
+    const acceptor = bind(address, {
+      reusePort: false,
+      ...(tls === undefined ? {} : { tls: { cert: tls.cert, key: tls.key, alpn } }),
+    });
     this.port = acceptor.port;
     return acceptor;
   }

@@ -66,13 +66,16 @@ Deno.test("a listener on port 0 keeps the port it was given, as long as it keeps
   assert.deepEqual(addressesOf(again.added), ["c 40003"]);
 });
 
-Deno.test("another certificate needs another socket on the same address, which nobody has to be asked for", () => {
+Deno.test("another certificate or protocol under TLS needs another socket on the same address, which nobody has to be asked for", () => {
   const { ports, asked } = world();
   const tls = { certFile: "c", keyFile: "k", cert: "one", key: "key" };
   const running = [listener("a", 1, { tls })];
   assert.deepEqual(ports.change(running, running).added, []);
   const renewed = [listener("a", 1, { tls: { ...tls, cert: "two" } })];
   assert.deepEqual(addressesOf(ports.change(renewed, running).added), ["a 1"]);
+  const spoken = [listener("a", 1, { tls, protocol: "http" })];
+  assert.deepEqual(addressesOf(ports.change(spoken, running).added), ["a 1"]);
+  assert.deepEqual(ports.change([listener("a", 1, { protocol: "http" })], [listener("a", 1)]).added, []);
   assert.deepEqual(asked, []);
 });
 
