@@ -1,5 +1,5 @@
 // Time and chance come in from outside, so that every rule about them can be tried without waiting.
-// This file only says their shapes; the real ones are in net/system.ts, the fake ones in tests/support.
+// This file only says their shapes; the real clock is net/system_clock.ts, the fake ones in tests/support.
 
 /** A source of time. All rules about durations use `now`; only logs and pages use `wallMs`. */
 export interface Clock {

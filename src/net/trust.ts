@@ -1,6 +1,6 @@
 // Whom TLS toward endpoints believes (L1): the public roots, or a given CA bundle INSTEAD of them. `Deno.startTls`
 // adds `caCerts` to the runtime's own store and has no way to leave that out, so the store itself is emptied once, at
-// the start of the process, and every handshake is given its roots. Checked on 2.6 and 2.9: see trust_test.ts.
+// the start of the process, and every handshake is given its roots. Checked on 2.6 and 2.9: see dial_tls_test.ts.
 
 import { rootCertificates } from "node:tls";
 import type { UpstreamPolicy } from "../core/plan.ts";
