@@ -9,7 +9,7 @@ import { verdictOf } from "../core/outcome.ts";
 import type { ActiveParams, Endpoint, Plan, Upstream } from "../core/plan.ts";
 import { excusesTimeout } from "../core/stalls.ts";
 import type { HealthKeeper } from "./health_keeper.ts";
-import { Places } from "./places.ts";
+import { Places } from "../net/places.ts";
 import { type ProbeDial, probeOnce, type ProbeResult, type ProbeTarget, probeTargetOf } from "./probe.ts";
 import { StallWatch } from "./stall_watch.ts";
 import { TaskGroup } from "./task_group.ts";

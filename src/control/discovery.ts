@@ -6,9 +6,11 @@ import type { DiscoveryState } from "../admin/running_state.ts";
 import type { Clock, Random } from "../core/clock.ts";
 import type { Emit } from "../core/event.ts";
 import type { Config, DiscoveryParams, UpstreamConfig } from "../core/plan.ts";
+import type { Ask } from "../net/dns_query.ts";
 import { DnsResolver } from "../net/dns_resolver.ts";
 import type { Resolver } from "../net/dns_types.ts";
 import { newResolver, type ResolverKind, resolverKindOf } from "../net/host_resolver.ts";
+import { limitedAsk } from "../net/limited_ask.ts";
 import { messageOf } from "../net/socket_errors.ts";
 import { discover } from "./discovery_query.ts";
 import { DiscoveryRecord, type DiscoverySubject } from "./discovery_record.ts";
@@ -39,15 +41,21 @@ interface Loop {
 export function discoveryResolver(
   params: DiscoveryParams,
   kind: ResolverKind,
-  { clock, random }: { readonly clock: Clock; readonly random: Random },
+  { clock, random, ask = limitedAsk() }: {
+    readonly clock: Clock;
+    readonly random: Random;
+    readonly ask?: Ask;
+  },
 ): Resolver {
-  if (params.nameservers.length === 0) return newResolver(kind, clock);
-  return new DnsResolver({ clock, random, nameservers: params.nameservers });
+  if (params.nameservers.length === 0) return newResolver(kind, clock, ask);
+  return new DnsResolver({ clock, random, ask, nameservers: params.nameservers });
 }
 
 /** All discovery loops. */
 export class DiscoveryTasks {
   readonly #options: DiscoveryOptions;
+  /** All loops together keep to its limits. */
+  readonly #ask = limitedAsk();
   #loops = new Map<string, Loop>();
   #kind: ResolverKind = "stub";
 
@@ -124,7 +132,8 @@ export class DiscoveryTasks {
   #resolverFor(params: DiscoveryParams): Resolver {
     const { resolverFor } = this.#options;
     if (resolverFor !== undefined) return resolverFor(params, this.#kind);
-    return discoveryResolver(params, this.#kind, this.#options);
+    const { clock, random } = this.#options;
+    return discoveryResolver(params, this.#kind, { clock, random, ask: this.#ask });
   }
 
   async #run(loop: Loop, signal: AbortSignal, tell: (error: unknown) => void): Promise<void> {

@@ -2,17 +2,22 @@
 
 import type { Clock } from "../core/clock.ts";
 import { DnsCache } from "./dns_cache.ts";
+import type { Ask } from "./dns_query.ts";
 import { DnsResolver, PUBLIC_NAMESERVERS, RESOLV_CONF } from "./dns_resolver.ts";
 import type { HostAddresses, HostFailure, Resolver } from "./dns_types.ts";
+import { limitedAsk } from "./limited_ask.ts";
 import { SystemResolver } from "./system_resolver.ts";
 
 /** "stub": our own resolver by /etc/resolv.conf. "system": the runtime's. */
 export type ResolverKind = "stub" | "system";
 
-/** A resolver of that kind. With "system" and no name server at all, public ones are asked (D6). */
-export function newResolver(kind: ResolverKind, clock: Clock): Resolver {
-  if (kind === "stub") return new DnsResolver({ clock });
-  return new SystemResolver({ lastResort: new DnsResolver({ clock, nameservers: PUBLIC_NAMESERVERS }) });
+/**
+ * A resolver of that kind. With "system" and no name server at all, public ones are asked (D6). `ask` is shared by
+ * resolvers that are to keep to one limit together.
+ */
+export function newResolver(kind: ResolverKind, clock: Clock, ask: Ask = limitedAsk()): Resolver {
+  if (kind === "stub") return new DnsResolver({ clock, ask });
+  return new SystemResolver({ lastResort: new DnsResolver({ clock, ask, nameservers: PUBLIC_NAMESERVERS }) });
 }
 
 /** Which kind to use: as asked for; "auto" is "stub" where /etc/resolv.conf exists, else "system". */

@@ -340,3 +340,24 @@ Deno.test("an endpoint that refuses connections makes hale ask early", async () 
     assert.ok(questions[index]!.at - questions[index - 1]!.at > 900, "at most once per second");
   }
 });
+
+Deno.test("a silent name server that is asked for 200 names takes few descriptors", async () => {
+  const server = NameServer.start();
+  const { host, port } = server.address;
+  const upstreams = Array.from({ length: 200 }, (_, number) => {
+    server.set(`u${number}.example.test`, "A", { drop: true });
+    return `  - { name: u${number}, protocol: tcp, dns_discovery: { hostname: u${number}.example.test, port: 9, nameservers: ["${host}:${port}"] } }`;
+  });
+  {
+    await using hale = await start(`
+listeners: [{ name: in, address: "127.0.0.1:0", protocol: tcp, upstream: u0 }]
+upstreams:
+${upstreams.join("\n")}
+`);
+    await until("the first questions", () => server.script.asked.length >= 32);
+    await pause(300);
+    assert.equal(server.script.asked.length, 32);
+    assert.equal(hale.supervisor.discovery.size, 200);
+  }
+  await server.close();
+});

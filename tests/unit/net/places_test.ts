@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Places } from "../../../src/control/places.ts";
+import { Places } from "../../../src/net/places.ts";
 import { settled } from "../../support/fake_clock.ts";
 
 const { signal } = new AbortController();

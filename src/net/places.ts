@@ -15,23 +15,23 @@ export class Places {
   }
 
   /** Waits for a place, which has to be given back. Rejects with the signal's reason once that is aborted. */
-  async take(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
+  async take(signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
     if (this.#free > 0) {
       this.#free--;
       return;
     }
     await new Promise<void>((resolve, reject) => {
       const granted = () => {
-        signal.removeEventListener("abort", aborted);
+        signal?.removeEventListener("abort", aborted);
         resolve();
       };
       const aborted = () => {
         this.#waiting.delete(granted);
-        reject(signal.reason);
+        reject(signal!.reason);
       };
       this.#waiting.add(granted);
-      signal.addEventListener("abort", aborted, { once: true });
+      signal?.addEventListener("abort", aborted, { once: true });
     });
   }
 
