@@ -10,6 +10,7 @@ import type { Emit, EndpointName } from "../core/event.ts";
 import type { Endpoint, Upstream } from "../core/plan.ts";
 import type { Run } from "../core/report.ts";
 import { TOLD_STALL_MS } from "../core/stalls.ts";
+import { messageOf } from "../net/socket_errors.ts";
 import { processState } from "./process_state.ts";
 import type { ReloadState } from "./reloader.ts";
 import type { Supervisor } from "./supervisor.ts";
@@ -67,9 +68,18 @@ export class StateGatherer {
       const due = clock.now() + SAMPLE_MS;
       await clock.sleep(SAMPLE_MS, signal);
       this.#noteLag(clock.now() - due);
+      await this.#guardedSample();
+    }
+  }
+
+  /** A fault of ours costs one sample, not all that follow. */
+  async #guardedSample(): Promise<void> {
+    try {
       // Asked regularly, so that little is lost when a worker dies.
       await this.#supervisor.workers.stats();
       this.#sample();
+    } catch (error) {
+      this.#ports.emit({ kind: "loop_error", thread: "main", message: messageOf(error) });
     }
   }
 
