@@ -8,6 +8,7 @@ import { BUCKET_COUNT } from "../../src/core/histogram.ts";
 import type { Endpoint, HealthParams, Listener, Upstream } from "../../src/core/plan.ts";
 import type { Evidence } from "../../src/core/report.ts";
 import type { UpstreamStats } from "../../src/core/stats.ts";
+import { activeParams, endpoint, healthParams, listener, upstream } from "./plans.ts";
 
 /** Wall clock of all states, milliseconds. */
 export const WALL_MS = Date.UTC(2030, 0, 2, 3, 12, 45);
@@ -15,40 +16,13 @@ export const WALL_MS = Date.UTC(2030, 0, 2, 3, 12, 45);
 /** Monotonic moment of all states, milliseconds. */
 export const NOW = 300_000_000;
 
-/** Health rules with the usual defaults. */
+/** Health rules with the usual defaults beside probes. */
 export function healthRules(over: Partial<HealthParams> = {}): HealthParams {
-  return {
-    windowMs: 60_000,
-    consecutiveFailures: 5,
-    failureRatio: 0.5,
-    failureMinVolume: 20,
-    ejectMs: 30_000,
-    ejectMaxMs: 30_000,
-    halfOpenProbes: 1,
-    maxEjectedPercent: 100,
-    recovery: "either",
-    streak: "shared",
-    allDown: "fail_open",
-    mode: "enforce",
-    ...over,
-  };
+  return healthParams({ recovery: "either", ...over });
 }
 
 /** An endpoint of a plan. */
-export function endpointAt(key: string, slot: number, over: Partial<Endpoint> = {}): Endpoint {
-  const colon = key.lastIndexOf(":");
-  const host = key.slice(0, colon).replace(/^\[|\]$/g, "");
-  return {
-    key,
-    host,
-    port: Number(key.slice(colon + 1)),
-    weight: 1,
-    priority: 0,
-    source: "static",
-    slot,
-    ...over,
-  };
-}
+export const endpointAt = endpoint;
 
 /** An http upstream with health and probes. */
 export function upstreamOf(
@@ -56,43 +30,13 @@ export function upstreamOf(
   endpoints: readonly Endpoint[],
   over: Partial<Upstream> = {},
 ): Upstream {
-  return {
-    name,
-    protocol: "http1",
-    loadBalancer: "round_robin",
-    connectAttempts: 3,
-    timeouts: { connectMs: 5000, readMs: 60_000, happyEyeballsMs: 250 },
-    host: "keep",
-    health: healthRules(),
-    activeHealth: {
-      kind: "http",
-      path: "/healthz",
-      intervalMs: 5000,
-      timeoutMs: 2000,
-      jitterMs: 500,
-      successThreshold: 2,
-      failureThreshold: 3,
-      expectStatus: [[200, 299]],
-      method: "GET",
-      headers: [],
-    },
-    endpoints,
-    ...over,
-  };
+  return { ...upstream(name, endpoints), health: healthRules(), activeHealth: activeParams(), ...over };
 }
 
-/** A listener of a plan. */
+/** An http listener of a plan. */
 export function listenerOf(name: string, port: number, over: Partial<Listener> = {}): Listener {
-  return {
-    name,
-    address: { host: "0.0.0.0", port },
-    protocol: "http",
-    routes: [],
-    idleTimeoutMs: 3_600_000,
-    halfCloseTimeoutMs: 30_000,
-    trustedProxies: [],
-    ...over,
-  };
+  const { upstream: _, ...plain } = listener(name, port);
+  return { ...plain, address: { host: "0.0.0.0", port }, protocol: "http", ...over };
 }
 
 /** Evidence some seconds ago. */

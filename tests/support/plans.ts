@@ -4,6 +4,7 @@ import type {
   ActiveParams,
   Endpoint,
   HealthParams,
+  Listener,
   Plan,
   Upstream,
   UpstreamConfig,
@@ -75,6 +76,21 @@ export function upstream(
     timeouts: { connectMs: 5000, readMs: 60_000, happyEyeballsMs: 250 },
     host: "keep",
     endpoints: endpoints.map((each, slot) => typeof each === "string" ? endpoint(each, slot) : each),
+    ...changes,
+  };
+}
+
+/** A tcp listener on 127.0.0.1 for upstream "up". */
+export function listener(name: string, port: number, changes: Partial<Listener> = {}): Listener {
+  return {
+    name,
+    address: { host: "127.0.0.1", port },
+    protocol: "tcp",
+    upstream: "up",
+    routes: [],
+    idleTimeoutMs: 3_600_000,
+    halfCloseTimeoutMs: 30_000,
+    trustedProxies: [],
     ...changes,
   };
 }

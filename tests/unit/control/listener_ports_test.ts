@@ -5,20 +5,7 @@ import { textOf } from "../../../src/core/event_text.ts";
 import type { Listener } from "../../../src/core/plan.ts";
 import { ListenerPorts } from "../../../src/control/listener_ports.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
-
-function listener(name: string, port: number, changes: Partial<Listener> = {}): Listener {
-  return {
-    name,
-    address: { host: "127.0.0.1", port },
-    protocol: "tcp",
-    upstream: "up",
-    routes: [],
-    idleTimeoutMs: 3_600_000,
-    halfCloseTimeoutMs: 30_000,
-    trustedProxies: [],
-    ...changes,
-  };
-}
+import { listener } from "../../support/plans.ts";
 
 function world(taken: readonly number[] = []) {
   const clock = new FakeClock();

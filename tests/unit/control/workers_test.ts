@@ -2,23 +2,12 @@
 
 import assert from "node:assert/strict";
 import { Board, TALLY } from "../../../src/core/board.ts";
-import type { Listener } from "../../../src/core/plan.ts";
 import type { ListenerStats } from "../../../src/core/stats.ts";
 import { Workers } from "../../../src/control/workers.ts";
 import { FakeClock, settled } from "../../support/fake_clock.ts";
-import { planOf, upstream } from "../../support/plans.ts";
+import { listener, planOf, upstream } from "../../support/plans.ts";
 import { planeStats, type ScriptedWorker, ScriptedWorkers } from "../../support/scripted_workers.ts";
 
-const LISTENER: Listener = {
-  name: "in",
-  address: { host: "127.0.0.1", port: 80 },
-  protocol: "tcp",
-  upstream: "up",
-  routes: [],
-  idleTimeoutMs: 3_600_000,
-  halfCloseTimeoutMs: 30_000,
-  trustedProxies: [],
-};
 const PLAN = planOf([upstream("up", ["10.0.0.1:80"])]);
 
 async function world(count: number) {
@@ -50,7 +39,7 @@ function hold(thread: ScriptedWorker): void {
   thread.tally.row(0)[TALLY.picks]!++;
 }
 
-function listener(active: number, accepted: number): { in: ListenerStats } {
+function counted(active: number, accepted: number): { in: ListenerStats } {
   return { in: { active, accepted, outcomes: {}, bytesIn: 0, bytesOut: 0 } };
 }
 
@@ -78,8 +67,8 @@ Deno.test("a cut reaches superfluous workers that still have sessions, and count
 
 Deno.test("counts never fall while a superfluous worker finishes, nor when it ends", async () => {
   const { workers, threads, clock } = await world(2);
-  threads[0]!.stats = planeStats({ listeners: listener(1, 10) });
-  threads[1]!.stats = planeStats({ listeners: listener(2, 20) });
+  threads[0]!.stats = planeStats({ listeners: counted(1, 10) });
+  threads[1]!.stats = planeStats({ listeners: counted(2, 20) });
   threads[1]!.permits.take(10);
   const numbers = async () => {
     const { active, accepted } = (await workers.stats()).listeners["in"]!;
@@ -87,9 +76,9 @@ Deno.test("counts never fall while a superfluous worker finishes, nor when it en
   };
   assert.deepEqual(await numbers(), [3, 30]);
   await workers.resize(1);
-  threads[1]!.stats = planeStats({ listeners: listener(1, 20) });
+  threads[1]!.stats = planeStats({ listeners: counted(1, 20) });
   assert.deepEqual(await numbers(), [2, 30]);
-  threads[1]!.stats = planeStats({ listeners: listener(0, 20) });
+  threads[1]!.stats = planeStats({ listeners: counted(0, 20) });
   threads[1]!.permits.give();
   await clock.advance(1000);
   assert.ok(threads[1]!.isTerminated);
@@ -132,7 +121,7 @@ Deno.test("a plan reaches superfluous workers too, listeners to bind do not", as
   const { workers, threads } = await world(2);
   threads[1]!.permits.take(10);
   await workers.resize(1);
-  assert.deepEqual(await workers.prepare([{ ...LISTENER }]), undefined);
+  assert.deepEqual(await workers.prepare([listener("in", 80)]), undefined);
   await workers.take({ ...PLAN, revision: 2 }, { slots: 300 });
   assert.deepEqual(threads.map(({ told }) => told.join(" ")), [
     "start plan prepare plan",

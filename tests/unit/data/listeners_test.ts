@@ -2,25 +2,12 @@
 
 import assert from "node:assert/strict";
 import { formatAddress } from "../../../src/core/address.ts";
-import type { Listener } from "../../../src/core/plan.ts";
 import { Listeners } from "../../../src/data/listeners.ts";
 import type { ClientConn } from "../../../src/data/service.ts";
 import type { ConnSource } from "../../../src/net/accept_loop.ts";
 import { FakeClock, settled } from "../../support/fake_clock.ts";
 import { coded } from "../../support/memory_duplex.ts";
-
-function listener(name: string, port: number): Listener {
-  return {
-    name,
-    address: { host: "127.0.0.1", port },
-    protocol: "tcp",
-    upstream: "up",
-    routes: [],
-    idleTimeoutMs: 3_600_000,
-    halfCloseTimeoutMs: 30_000,
-    trustedProxies: [],
-  };
-}
+import { listener } from "../../support/plans.ts";
 
 class World {
   readonly clock = new FakeClock();

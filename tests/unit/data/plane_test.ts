@@ -6,26 +6,13 @@ import { Board, Tally } from "../../../src/core/board.ts";
 import type { FromWorker } from "../../../src/core/message.ts";
 import type { Outcome } from "../../../src/core/outcome.ts";
 import { Permits } from "../../../src/core/permits.ts";
-import type { Listener, Plan, Upstream } from "../../../src/core/plan.ts";
+import type { Plan, Upstream } from "../../../src/core/plan.ts";
 import { Plane, TICK_MS } from "../../../src/data/plane.ts";
 import type { ClientConn } from "../../../src/data/service.ts";
 import { FakeClock, settled } from "../../support/fake_clock.ts";
 import { coded, type MemoryDuplex, memoryPair } from "../../support/memory_duplex.ts";
-import { endpoint, healthParams, planOf, upstream } from "../../support/plans.ts";
+import { endpoint, healthParams, listener, planOf, upstream } from "../../support/plans.ts";
 import { ScriptedDial } from "../../support/scripted_dial.ts";
-
-function listener(name: string, port: number): Listener {
-  return {
-    name,
-    address: { host: "127.0.0.1", port },
-    protocol: "tcp",
-    upstream: "up",
-    routes: [],
-    idleTimeoutMs: 3_600_000,
-    halfCloseTimeoutMs: 30_000,
-    trustedProxies: [],
-  };
-}
 
 const [A, B] = [listener("a", 1), listener("b", 2)];
 
