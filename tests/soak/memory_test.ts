@@ -241,6 +241,78 @@ upstreams:
   },
 });
 
+/** Answers any request with a body of almost no end, by length or in chunks. */
+function floodHttp(isChunked: boolean): (conn: Deno.TcpConn) => Promise<void> {
+  const framing = isChunked ? "Transfer-Encoding: chunked" : `Content-Length: ${300 * 1024 * MIB}`;
+  const chunk = new Uint8Array([...new TextEncoder().encode("10000\r\n"), ...new Uint8Array(65_536), 13, 10]);
+  const block = isChunked ? chunk : new Uint8Array(MIB);
+  return async (conn) => {
+    await conn.read(new Uint8Array(4096));
+    await writeBytes(conn, new TextEncoder().encode(`HTTP/1.1 200 OK\r\n${framing}\r\n\r\n`));
+    for (;;) await writeBytes(conn, block);
+  };
+}
+
+Deno.test({
+  name: "HTTP: thirty stalled downloads and uploads add less than 64 MiB (case 4)",
+  ignore: !LINUX,
+  fn: async () => {
+    await using byLength = new TcpEndpoint(floodHttp(false));
+    await using inChunks = new TcpEndpoint(floodHttp(true));
+    await using deaf = new DeafEndpoint();
+    const admin = freePort();
+    const kinds = [["length", byLength], ["chunks", inChunks], ["upload", deaf]] as const;
+    const ports = kinds.map(() => freePort());
+    const listeners = kinds.map(([name], at) =>
+      `  - { name: ${name}, address: "127.0.0.1:${ports[at]}", protocol: http, upstream: ${name} }`
+    );
+    const upstreams = kinds.map(([name, { address }]) =>
+      `  - { name: ${name}, protocol: http1, endpoints: ["${address}"], timeouts: { read_ms: 600000 } }`
+    );
+    await using running = await startHale(`
+admin: { address: "127.0.0.1:${admin}" }
+listeners:
+${listeners.join("\n")}
+upstreams:
+${upstreams.join("\n")}
+`);
+    const before = await settled(running.hale.pid);
+    const conns: Deno.TcpConn[] = [];
+    let sent = 0;
+    const writing: Promise<void>[] = [];
+    for (const [at, port] of ports.entries()) {
+      for (let count = 0; count < 10; count++) {
+        const conn = await Deno.connect({ hostname: "127.0.0.1", port });
+        conns.push(conn);
+        const isUpload = at === 2;
+        const head = isUpload ? `POST / HTTP/1.1\r\nContent-Length: ${300 * MIB}` : "GET / HTTP/1.1";
+        await writeBytes(conn, new TextEncoder().encode(`${head}\r\nHost: x\r\n\r\n`));
+        if (isUpload) writing.push(upload(conn, (bytes) => sent += bytes));
+      }
+    }
+    await pause(5000);
+    await expectFlat("30 stalled HTTP transfers", running.hale.pid, before, {
+      mebibytes: 64,
+      descriptors: 65,
+    });
+    assert.ok(sent < 10 * 64 * MIB, `the fast side is blocked, not buffered: ${sent / MIB} MiB went out`);
+    for (const conn of conns) conn.close();
+    deaf.end();
+    await Promise.all(writing);
+    assert.equal(await running.hale.stop(), 0);
+  },
+});
+
+/** Sends until the connection is closed. */
+async function upload(conn: Deno.Conn, note: (bytes: number) => void): Promise<void> {
+  const block = new Uint8Array(MIB);
+  try {
+    for (;;) note(await conn.write(block));
+  } catch {
+    // Closed at the end of the test.
+  }
+}
+
 Deno.test({
   name: "2,000 replacements of a discovered set leave slots, records and memory where they were",
   ignore: !LINUX,
