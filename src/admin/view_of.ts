@@ -190,7 +190,7 @@ export function whyOf(
 }
 
 /** Whether traffic should be sent here: serving and not told to stop. Names the upstreams that can not serve now. */
-export function readinessOf(state: RunningState): Readiness {
+export function readinessOf(state: Pick<RunningState, "phase" | "plan" | "endpoints">): Readiness {
   const usable = (upstream: Upstream) => {
     return upstream.endpoints.some((endpoint) => {
       const numbers = state.endpoints.get(endpoint.slot);

@@ -164,6 +164,5 @@ export function parseEndpointName(text: string): EndpointName | undefined {
 
 /** Text of a peer made harmless for a terminal: control characters other than line feeds become "?". */
 export function printable(text: string): string {
-  // deno-lint-ignore no-control-regex
-  return text.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, "?");
+  return text.replace(/[^\P{Cc}\n]/gu, "?");
 }

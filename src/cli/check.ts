@@ -6,6 +6,7 @@ import { readConfig } from "../control/config_source.ts";
 import { EXIT } from "../core/exit_code.ts";
 import type { Config } from "../core/plan.ts";
 import { chosenPaths } from "./config_paths.ts";
+import { counted } from "../core/words.ts";
 import type { Io } from "./terminal.ts";
 import { CONFIG_HELP, CONFIG_OPTION, readArgs, type Usage } from "./usage.ts";
 
@@ -43,8 +44,4 @@ async function configOrProblems(paths: readonly string[], io: Io): Promise<Confi
   if ("config" in decoded) return decoded.config;
   for (const problem of decoded.problems) io.out(`${renderProblem(problem)}\n`);
   return undefined;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -4,6 +4,7 @@
 
 import { formatAddress } from "../core/address.ts";
 import { type Change, type Changed, diffConfig, type Member, sameValue } from "../core/diff.ts";
+import { counted } from "../core/words.ts";
 import type { Config, Listener, UpstreamConfig } from "../core/plan.ts";
 
 /** Config fields whose name in the file is not just their own in snake case. */
@@ -147,8 +148,4 @@ function textOf(path: string, value: unknown): string {
 
 function cut(text: string): string {
   return text.length > 200 ? `${text.slice(0, 200)}...` : text;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -1,6 +1,7 @@
 // One client of the admin endpoint: hale's own HTTP/1.1 on one side, a `fetch` function on the other. Answers of known
 // length keep the connection; streams (events) go out in chunks at the client's pace and end with it.
 
+import { joined } from "../core/bytes.ts";
 import type { Duplex } from "../core/duplex.ts";
 import { reasonPhrase } from "../http/answer.ts";
 import { Body } from "../http/body.ts";
@@ -104,7 +105,7 @@ export class AdminConnection {
     const { watch, wire } = this.#client;
     watch.onDue = () => wire.close();
     watch.set(WRITE_MS);
-    const isSent = await wire.write(how.isHead ? head : joined(head, body));
+    const isSent = await wire.write(how.isHead ? head : joined([head, body]));
     watch.stop();
     return isSent && how.keeps;
   }
@@ -166,15 +167,5 @@ function headOf(response: Response, more: readonly string[]): Uint8Array<ArrayBu
 }
 
 function chunkOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  return joined(ascii(`${bytes.length.toString(16)}\r\n`), bytes, ascii("\r\n"));
-}
-
-function joined(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
+  return joined([ascii(`${bytes.length.toString(16)}\r\n`), bytes, ascii("\r\n")]);
 }

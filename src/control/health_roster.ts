@@ -7,9 +7,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Endpoint, Plan, Upstream } from "../core/plan.ts";
 import { EndpointRecord } from "./endpoint_record.ts";
 import { HealthGroup } from "./health_group.ts";
-
-/** A discovered endpoint that returns within this time keeps its record, milliseconds (H14). */
-export const RETURN_MS = 60_000;
+import { REST_MS } from "./slots.ts";
 
 /** All health records by slot, and the groups they form. */
 export class HealthRoster {
@@ -76,10 +74,10 @@ export class HealthRoster {
     return old;
   }
 
-  /** In the plan before, or discovered and away for no longer than `RETURN_MS`. */
+  /** In the plan before, or discovered and away for no longer than `REST_MS`. */
   #goesOn(old: EndpointRecord, endpoint: Endpoint): boolean {
     if (old.removedAt === undefined) return true;
-    return endpoint.source === "discovered" && this.#clock.now() - old.removedAt <= RETURN_MS;
+    return endpoint.source === "discovered" && this.#clock.now() - old.removedAt <= REST_MS;
   }
 
   /** Opens the slot to a new owner, with an epoch that was never used on it. Sessions on it may be those of an earlier one. */
@@ -99,7 +97,7 @@ export class HealthRoster {
     }
     this.#resting = left.filter((record) =>
       record.source === "discovered" && this.#groups.has(record.upstream) &&
-      now - record.removedAt! <= RETURN_MS
+      now - record.removedAt! <= REST_MS
     );
   }
 

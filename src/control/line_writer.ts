@@ -1,6 +1,8 @@
 // Writing log lines without ever waiting for whoever reads them: a reader that stops must not stop probes. Lines queue
 // up to a limit; what comes after is dropped, counted, and told once there is room.
 
+import { joined } from "../core/bytes.ts";
+
 /** Most bytes that may wait. */
 const QUEUE_BYTES = 1 << 20;
 
@@ -70,15 +72,4 @@ export class LineWriter {
     await Promise.race([this.#writing, promise]);
     clearTimeout(timer);
   }
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const total = parts.reduce((sum, part) => sum + part.length, 0);
-  const all = new Uint8Array(total);
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }

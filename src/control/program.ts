@@ -110,7 +110,7 @@ export class Program {
       takeover,
       app: {
         view: async () => viewOf(await this.#state.fresh()),
-        readiness: () => readinessOf(this.#state.state()),
+        readiness: () => readinessOf(this.#state.forReadiness()),
         why: (upstream, key) => this.#why(upstream, key),
         setOperator: (upstream, key, state) => {
           const slot = this.#supervisor.slotOf(upstream, key);

@@ -152,6 +152,16 @@ export class StateGatherer {
     };
   }
 
+  /** The part that readiness is judged by: asked often, and not worth the rest. */
+  forReadiness(): Pick<RunningState, "phase" | "plan" | "endpoints"> {
+    const { plan } = this.#supervisor;
+    return {
+      phase: this.#ports.phase(),
+      ...(plan === undefined ? {} : { plan }),
+      endpoints: this.#endpointStates(),
+    };
+  }
+
   #configState(): ConfigState {
     const { hash, loadedAt, lastAttempt, accepted, refused, unchanged } = this.#ports.reloads();
     return {

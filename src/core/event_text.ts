@@ -6,6 +6,7 @@ import type { Ejection, EventKind, HaleEvent, TimedEvent } from "./event.ts";
 import type { EjectCause } from "./health.ts";
 import { sentenceOf, verdictOf } from "./outcome.ts";
 import type { SessionRecord } from "./stats.ts";
+import { counted } from "./words.ts";
 
 /** How much an event matters. */
 export type Severity = "debug" | "info" | "warning" | "error";
@@ -147,10 +148,6 @@ function editText(changes: readonly string[] | undefined): string {
   if (changes === undefined || changes.length === 0) return "";
   const more = changes.length > CHANGES_TOLD ? `; and ${changes.length - CHANGES_TOLD} more` : "";
   return `: ${changes.slice(0, CHANGES_TOLD).join("; ")}${more}`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** The event as one sentence. */

@@ -6,8 +6,6 @@ import { type OwnAnswer, ownAnswer, type OwnAnswerOptions } from "./answer.ts";
 import type { Progress } from "./fields.ts";
 import type { RequestHead } from "./request_head.ts";
 import { REQUEST_ID_BYTES } from "./request_id.ts";
-import { keepsRequestId } from "./request_writer.ts";
-import { NAME } from "./header_names.ts";
 import { textOf } from "./spans.ts";
 import type { HttpTools } from "./tools.ts";
 import { Watch } from "./watch.ts";
@@ -165,11 +163,4 @@ export class ClientSide {
     this.watch.stop();
     this.wire.release();
   }
-}
-
-/** The client's own request id when it is one that we pass, else undefined. */
-export function requestIdOf(head: RequestHead): string | undefined {
-  if (!keepsRequestId(head)) return undefined;
-  const line = head.lineOf[NAME.x_request_id]!;
-  return textOf(head.bytes, head.valueAt[line]!, head.valueEnd[line]!);
 }
