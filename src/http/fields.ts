@@ -212,11 +212,24 @@ export class Fields {
     return hasLength ? this.#readLength() : undefined;
   }
 
+  /**
+   * Whether a tab stands beside the value of the line. The grammar allows it, but not all who read the line behind us do
+   * (llhttp for one): where framing is at stake that is an ambiguity, and it is refused.
+   */
+  #hasTab(line: number): boolean {
+    const { bytes } = this;
+    const valueAt = this.valueAt[line]!;
+    for (let at = this.nameEnd[line]! + 1; at < valueAt; at++) if (bytes[at] === TAB) return true;
+    const end = this.lineAt[line + 1]!;
+    for (let at = this.valueEnd[line]!; at < end; at++) if (bytes[at] === TAB) return true;
+    return false;
+  }
+
   #readLength(): Refusal | undefined {
     const line = this.lineOf[NAME.content_length]!;
     const from = this.valueAt[line]!;
     const to = this.valueEnd[line]!;
-    if ((this.repeated & bitOf(NAME.content_length)) !== 0) return REFUSALS.length;
+    if ((this.repeated & bitOf(NAME.content_length)) !== 0 || this.#hasTab(line)) return REFUSALS.length;
     const length = decimal(this.bytes, from, to);
     if (length < 0) return REFUSALS.length;
     this.contentLength = length;
@@ -225,7 +238,7 @@ export class Fields {
 
   #readCoding(): Refusal | undefined {
     const line = this.lineOf[NAME.transfer_encoding]!;
-    if ((this.repeated & bitOf(NAME.transfer_encoding)) !== 0) return REFUSALS.coding;
+    if ((this.repeated & bitOf(NAME.transfer_encoding)) !== 0 || this.#hasTab(line)) return REFUSALS.coding;
     if (!isWord(this.bytes, this.valueAt[line]!, this.valueEnd[line]!, CHUNKED)) return REFUSALS.coding;
     this.chunked = true;
     return undefined;

@@ -67,6 +67,16 @@ const WOUNDS = [
   "@",
   "//",
   "http://b/",
+  "Transfer-Encoding : chunked\r\n",
+  "Transfer-Encoding:\tchunked\r\n",
+  "Transfer-Encoding: chunked, chunked\r\n",
+  "Content-Length: 05\r\n",
+  "Content-Length: +5\r\n",
+  "Content-Length:\r\n",
+  "\r\n X",
+  ";a=b",
+  "0x5",
+  "Connection: upgrade\r\n",
 ];
 const METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "BREW"];
 const TARGETS = ["/", "/a?b=c", "/%2F/..//x", "http://b.example.test/x", "*", "/\xc3\xa9"];

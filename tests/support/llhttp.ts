@@ -43,12 +43,12 @@ export interface LlReading {
 /** What is read, and what llhttp can not know by itself. */
 export interface LlOptions {
   readonly kind: "request" | "answer";
-  /** Whether the answer number N (from 0, interim ones counted) is one to HEAD. */
+  /** Whether the final answer number N (from 0) is one to HEAD. */
   readonly isHead?: (index: number) => boolean;
   /** The stream ends behind the bytes. */
   readonly ends?: boolean;
-  /** At most so many bytes at a time. */
-  readonly chunk?: number;
+  /** Messages may follow one that says that the connection ends: interim answers say nothing about that. */
+  readonly goesOn?: boolean;
 }
 
 type Draft = {
@@ -79,7 +79,8 @@ export class Llhttp {
 
   constructor() {
     const module = new WebAssembly.Module(wasm as unknown as Uint8Array<ArrayBuffer>);
-    this.#exports = new WebAssembly.Instance(module, { env: this.#callbacks() }).exports as unknown as Exports;
+    this.#exports = new WebAssembly.Instance(module, { env: this.#callbacks() })
+      .exports as unknown as Exports;
     this.#exports._initialize!();
   }
 
@@ -91,6 +92,7 @@ export class Llhttp {
     this.#draft = draftOf();
     this.#begun = false;
     this.#parser = llhttp_alloc!(TYPES[options.kind]);
+    if (options.goesOn === true) this.#exports.llhttp_set_lenient_keep_alive!(this.#parser, 1);
     const at = malloc!(text.length + 1);
     try {
       const bytes = new Uint8Array(memory.buffer, at, text.length);
@@ -108,9 +110,8 @@ export class Llhttp {
     let offset = 0;
     let code = OK;
     while (offset < length && code === OK) {
-      const size = Math.min(length - offset, this.#options.chunk ?? Infinity);
-      code = calls.llhttp_execute!(parser, at + offset, size);
-      if (code === OK) offset += size;
+      code = calls.llhttp_execute!(parser, at + offset, length - offset);
+      if (code === OK) offset = length;
       else {
         offset = calls.llhttp_get_error_pos!(parser) - at;
         if (code === PAUSED) code = this.#endMessage(offset, false);
@@ -170,15 +171,19 @@ export class Llhttp {
         this.#draft = draftOf();
         this.#begun = true;
         this.#isInTrailers = false;
+        this.#nameEnd = -1;
         return OK;
       },
       wasm_on_url: (_parser, at, length) => this.#add("target", at!, length!),
       wasm_on_status: (_parser, at, length) => this.#add("reason", at!, length!),
       wasm_on_header_field: (_parser, at, length) => this.#addName(at!, length!),
       wasm_on_header_value: (_parser, at, length) => this.#addValue(at!, length!),
-      wasm_on_headers_complete: (_parser, status, _upgrade, keeps) => this.#endHead(status!, keeps === 1),
+      wasm_on_headers_complete: (_parser, status) => this.#endHead(status!),
       wasm_on_body: (_parser, at, length) => this.#add("body", at!, length!),
-      wasm_on_message_complete: () => PAUSED,
+      wasm_on_message_complete: (parser) => {
+        this.#draft.keeps = this.#exports.llhttp_should_keep_alive!(parser!) === 1;
+        return PAUSED;
+      },
     };
   }
 
@@ -205,18 +210,21 @@ export class Llhttp {
     return OK;
   }
 
-  #endHead(status: number, keeps: boolean): number {
+  #endHead(status: number): number {
     const calls = this.#exports;
     const draft = this.#draft;
     this.#isInTrailers = true;
+    this.#nameEnd = -1;
     draft.status = status;
-    draft.keeps = keeps;
-    draft.version = `${calls.llhttp_get_http_major!(this.#parser)}.${calls.llhttp_get_http_minor!(this.#parser)}`;
+    draft.version = `${calls.llhttp_get_http_major!(this.#parser)}.${
+      calls.llhttp_get_http_minor!(this.#parser)
+    }`;
     if (this.#options.kind === "request") {
       draft.method = this.#text(calls.llhttp_method_name!(calls.llhttp_get_method!(this.#parser)));
       return OK;
     }
-    return this.#options.isHead?.(this.#messages.length) === true ? SKIP_BODY : OK;
+    const finals = this.#messages.filter((message) => message.status >= 200 || message.status === 101).length;
+    return this.#options.isHead?.(finals) === true ? SKIP_BODY : OK;
   }
 }
 

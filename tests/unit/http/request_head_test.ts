@@ -171,6 +171,17 @@ Deno.test("the only transfer coding is a single chunked, in HTTP/1.1, without a 
   assert.equal(refusalOf(headOf("POST / HTTP/1.0", HOST, "Transfer-Encoding: chunked")), 400);
 });
 
+Deno.test("no tab stands beside a value that frames the body, on either side", () => {
+  for (const value of ["\t5", " \t5", "5\t", "5 \t "]) {
+    assert.equal(refusalOf(get(`Content-Length:${value}`)), 400, JSON.stringify(value));
+  }
+  for (const value of ["\tchunked", "chunked\t", " chunked \t"]) {
+    assert.equal(refusalOf(get(`Transfer-Encoding:${value}`)), 501, JSON.stringify(value));
+  }
+  assert.equal(readRequest(get("Content-Length:  5  ")).head.contentLength, 5);
+  assert.equal(readRequest(get("Transfer-Encoding:  chunked  ")).head.chunked, true);
+});
+
 Deno.test("Host is wanted once and must be a host", () => {
   assert.equal(refusalOf(headOf("GET / HTTP/1.1")), 400);
   assert.equal(refusalOf(headOf("GET / HTTP/1.0")), 0);
