@@ -1,0 +1,91 @@
+// One worker's data plane with an http listener, wholly in memory: clients and endpoint connections are memory duplexes,
+// time is faked. For runs in large numbers.
+
+import { Board, Tally } from "../../src/core/board.ts";
+import type { FromWorker } from "../../src/core/message.ts";
+import { Permits } from "../../src/core/permits.ts";
+import type { SessionRecord } from "../../src/core/stats.ts";
+import { Plane } from "../../src/data/plane.ts";
+import { FakeClock, settled } from "./fake_clock.ts";
+import { bytesOf, stringOf } from "./http_heads.ts";
+import { type MemoryDuplex, memoryPair } from "./memory_duplex.ts";
+import { healthParams, listener, planOf, upstream } from "./plans.ts";
+
+const WEB = listener("web", 1, { protocol: "http", upstream: "app" });
+
+/** A data plane with upstream "app" of one endpoint, 10.0.0.1:80. */
+export class MemoryStage {
+  readonly clock = new FakeClock();
+  readonly records: SessionRecord[] = [];
+  readonly troubles: FromWorker[] = [];
+  readonly plane: Plane;
+
+  /** `endpoint` gets the far end of each connection that is dialed. */
+  constructor(endpoint: (conn: MemoryDuplex) => void) {
+    const [board, tally] = [new Board(), new Tally()];
+    board.grow(1);
+    tally.grow(1);
+    this.plane = new Plane({
+      clock: this.clock,
+      random: () => 0,
+      board,
+      tally,
+      permits: new Permits(Permits.allocate(), 0),
+      dial: (target) => {
+        const [near, far] = memoryPair();
+        endpoint(far);
+        return Promise.resolve({ conn: near, remote: target, resolveMs: 0, connectMs: 0, tlsMs: 0 });
+      },
+      resolveHost: () => Promise.resolve({ failure: "nxdomain", detail: "" }),
+      listen: () => ({ accept: () => new Promise<never>(() => {}), close: () => {} }),
+      send: (message) => this.#receive(message),
+    });
+    const app = upstream("app", ["10.0.0.1:80"], { health: healthParams() });
+    this.plane.take(planOf([app], { listeners: [WEB], access: "all" }));
+  }
+
+  #receive(message: FromWorker): void {
+    if (message.type === "sessions") this.records.push(...message.records);
+    else if (message.type !== "evidence") this.troubles.push(message);
+  }
+
+  /** A client connects. */
+  connect(): MemoryDuplex {
+    const [near, far] = memoryPair();
+    const remoteAddr = { transport: "tcp", hostname: "192.0.2.7", port: 9 } as const;
+    this.plane.permits.take(10);
+    this.plane.admit(Object.assign(near, { remoteAddr }), WEB);
+    return far;
+  }
+
+  /** Lets time pass in steps until no session is left. */
+  async end(): Promise<void> {
+    for (let step = 0; this.plane.sessionCount > 0; step++) {
+      if (step === 100) throw new Error("A session does not end");
+      await this.clock.advance(1500);
+      this.plane.tick();
+      await settled();
+    }
+    this.plane.tick();
+  }
+}
+
+/** Gives `take` all that comes in, to the end. */
+export async function hear(conn: MemoryDuplex, take: (text: string) => void): Promise<void> {
+  const buffer = new Uint8Array(65536);
+  for (;;) {
+    const count = await conn.read(buffer).catch(() => null);
+    if (count === null) return;
+    take(stringOf(buffer.subarray(0, count)));
+  }
+}
+
+/** Writes a text as far as it is taken. */
+export async function tell(conn: MemoryDuplex, text: string): Promise<void> {
+  const bytes = bytesOf(text);
+  try {
+    for (let sent = 0; sent < bytes.length;) sent += await conn.write(bytes.subarray(sent));
+  } catch {
+    // It takes no more.
+  }
+}
