@@ -2,15 +2,14 @@
 // buffering, and an nginx behind hale as well.
 
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { HttpClient, valueIn } from "../support/http_client.ts";
 import { HttpStage } from "../support/http_stage.ts";
 import { hasNginx, Nginx } from "../support/nginx.ts";
+import { hashOf, patterned } from "../support/patterned.ts";
 
 const ignore = !hasNginx();
-const BODY = Uint8Array.from({ length: 3_000_000 }, (_, at) => (at * 31 + (at >> 8)) & 255);
+const BODY = patterned(3_000_000);
 const SIZES = [0, 1, 4096, 65_537, BODY.length];
-const hashOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 /** Answers with the request's body: by length, or in chunks below `/chunks`. Tells what it saw of the request. */
 function echoServer(): Deno.HttpServer<Deno.NetAddr> {

@@ -2,11 +2,11 @@
 // connections that it closes when it likes.
 
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { gunzipSync } from "node:zlib";
 import { CutShort, HttpClient, valueIn } from "../support/http_client.ts";
 import { HttpStage } from "../support/http_stage.ts";
 import { hasNginx, Nginx, type NginxOptions } from "../support/nginx.ts";
+import { hashOf, patterned } from "../support/patterned.ts";
 import { textOfProgram } from "../support/program.ts";
 import { until } from "../support/until.ts";
 
@@ -21,13 +21,6 @@ const SERVER = `
   location /up/ { create_full_put_path on; dav_methods PUT; client_max_body_size 64m; client_body_temp_path FOLDER/www/temp; }
   location /small/ { dav_methods PUT; client_max_body_size 1m; }
 `;
-
-/** Bytes that no block of repeats. */
-function patterned(size: number): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from({ length: size }, (_, at) => (at * 31 + (at >> 8) + (at >> 16) * 7) & 255);
-}
-
-const hashOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 /** A test of hale before an nginx with the files above. */
 function nginxTest(

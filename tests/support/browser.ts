@@ -1,4 +1,4 @@
-// A headless browser and a small HTTP server for the tests of the status page. Where Chromium is missing the tests are
+// A headless browser, and a small HTTP server for the tests of the status page. Where Chromium is missing the tests are
 // ignored, and say so.
 
 import { chromium } from "playwright-core";
@@ -35,15 +35,13 @@ export function hasChromium(): boolean {
   try {
     return Deno.statSync(CHROMIUM).isFile;
   } catch {
-    console.error(`No browser at ${CHROMIUM}: the tests of the status page do not run (set CHROMIUM to one)`);
+    console.error(`No browser at ${CHROMIUM}: the tests in a browser do not run (set CHROMIUM to one)`);
     return false;
   }
 }
 
-/** A server for an app on a free port, and a browser that has opened its page. Give both back with `await using`. */
-export async function openPage(app: Pick<AdminApp, "fetch" | "close">, look: Look = {}) {
-  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, app.fetch);
-  const url = `http://127.0.0.1:${server.addr.port}`;
+/** A browser that has opened a page. Give it back with `await using`. */
+export async function visit(url: string, look: Look = {}) {
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
   const page = await browser.newPage({
     viewport: { width: look.width ?? 1400, height: look.height ?? 1000 },
@@ -60,8 +58,18 @@ export async function openPage(app: Pick<AdminApp, "fetch" | "close">, look: Loo
     url,
     /** Errors of the page's script and refusals by its policy. */
     faults,
+    [Symbol.asyncDispose]: () => browser.close(),
+  };
+}
+
+/** A server for an app on a free port, and a browser that has opened its page. Give both back with `await using`. */
+export async function openPage(app: Pick<AdminApp, "fetch" | "close">, look: Look = {}) {
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, app.fetch);
+  const visited = await visit(`http://127.0.0.1:${server.addr.port}`, look);
+  return {
+    ...visited,
     async [Symbol.asyncDispose]() {
-      await browser.close();
+      await visited[Symbol.asyncDispose]();
       app.close();
       await server.shutdown();
     },
