@@ -6,8 +6,9 @@
 export interface Timed {
   /** When to end, in the wheel's milliseconds. May be moved later freely; to move it earlier call `reschedule`. */
   deadline: number;
-  /** Where the wheel keeps it; -1: nowhere. Start with -1 and leave it to the wheel. */
+  /** Where the wheel keeps it: which bucket (-1: none), and which place in it. Start with -1 and leave both to the wheel. */
   bucket: number;
+  place: number;
   /** Called once when the deadline has passed; the item is off the wheel by then. */
   expire(): void;
 }
@@ -15,14 +16,14 @@ export interface Timed {
 /** A hashed timer wheel with lazily renewed deadlines. Adding and removing cost the same however many items there are. */
 export class TimerWheel {
   readonly #tickMs: number;
-  readonly #buckets: Set<Timed>[];
+  readonly #buckets: Timed[][];
   #tick: number;
   #now: number;
 
   /** `tickMs` is the grain (default 100 ms); `now` the time it starts at. */
   constructor(now: number, options: { tickMs?: number; buckets?: number } = {}) {
     this.#tickMs = options.tickMs ?? 100;
-    this.#buckets = Array.from({ length: options.buckets ?? 512 }, () => new Set<Timed>());
+    this.#buckets = Array.from({ length: options.buckets ?? 512 }, () => []);
     this.#now = now;
     this.#tick = Math.floor(now / this.#tickMs);
   }
@@ -37,13 +38,16 @@ export class TimerWheel {
     const ticksAhead = Math.ceil(item.deadline / this.#tickMs) - this.#tick;
     const bounded = Math.min(Math.max(ticksAhead, 1), this.#buckets.length - 1);
     item.bucket = (this.#tick + bounded) % this.#buckets.length;
-    this.#buckets[item.bucket]!.add(item);
+    item.place = this.#buckets[item.bucket]!.push(item) - 1;
   }
 
   /** Takes the item off; one that is not on it is left alone. */
   remove(item: Timed): void {
     if (item.bucket < 0) return;
-    this.#buckets[item.bucket]!.delete(item);
+    const bucket = this.#buckets[item.bucket]!;
+    const last = bucket.pop()!;
+    // The last one takes the place of the one that goes.
+    if (last !== item) bucket[last.place = item.place] = last;
     item.bucket = -1;
   }
 
@@ -65,8 +69,8 @@ export class TimerWheel {
     }
   }
 
-  #turn(bucket: Set<Timed>): void {
-    if (bucket.size === 0) return;
+  #turn(bucket: Timed[]): void {
+    if (bucket.length === 0) return;
     for (const item of [...bucket]) {
       if (item.bucket < 0) continue; // removed by an item that expired just before it
       this.remove(item);

@@ -1,6 +1,7 @@
 // One HTTP client connection: request after request, each routed by the plan in force at its moment, until one side
 // wants no more. What an exchange did is counted and, if wanted, logged here; the protocol itself is in http/.
 
+import { hashText } from "../core/balance_policy.ts";
 import type { Outcome } from "../core/outcome.ts";
 import type { Listener, Plan } from "../core/plan.ts";
 import type { OwnAnswer } from "../http/answer.ts";
@@ -10,7 +11,7 @@ import { clientFacts } from "../http/forwarding.ts";
 import { RawWire } from "../http/raw_wire.ts";
 import type { RequestHead } from "../http/request_head.ts";
 import type { Refusal } from "../http/refusal.ts";
-import { clientHashOf, clientHostOf } from "./client_address.ts";
+import { clientHostOf } from "./client_address.ts";
 import { countOutcome } from "./counts.ts";
 import { answerFor, NO_ROUTE } from "./http_answers.ts";
 import { Attempts, type AttemptsOwner } from "./http_attempts.ts";
@@ -45,56 +46,50 @@ export class HttpSession implements Session, HeadSource, AttemptsOwner {
     this.#office = office;
     this.#config = listener;
     this.listener = listener.name;
-    this.clientHash = clientHashOf(conn);
+    const host = clientHostOf(conn);
+    this.clientHash = hashText(host);
     this.#plan = service.plan;
     this.#settings = office.listener(listener.name);
     this.#side = new ClientSide(conn, office.tools);
-    const host = clientHostOf(conn);
     const isTrusted = this.#settings?.trusted.includes(host) ?? false;
     const facts = clientFacts(host, { tls: listener.tls !== undefined, isTrusted });
     this.#attempts = new Attempts(service, office, { facts, owner: this });
     this.#log = new ExchangeLog(service, listener.name, conn);
   }
 
-  /** Serves the connection to its end. */
+  /** Serves the connection to its end: request after request. One function for the usual way, since each promise costs. */
   async serve(): Promise<void> {
-    try {
-      if (this.#service.draining) this.#side.leave();
-      await this.#serveAll();
-    } finally {
-      await this.#end();
-    }
-  }
-
-  /** Request after request. One function for the usual way: each promise is paid for by every request. */
-  async #serveAll(): Promise<void> {
     const side = this.#side;
-    // When the last exchange ended, so that the clock is not asked again.
-    let endedAt: number | undefined;
-    for (let goesOn = true; goesOn;) {
-      const waiting = side.wait(endedAt);
-      if (waiting !== undefined) await waiting;
-      let next = side.take(this);
-      if (next === "more") next = await side.readOn();
-      if (next !== "request") return await this.#serveOther(next);
-      const exchange = this.#exchange!;
-      const picker = this.#route(exchange);
-      if (picker === undefined) goesOn = await this.#answerInstead(exchange);
-      else {
-        const outcome = await this.#attempts.run(exchange, picker);
-        const isUsual = this.#concludeWell(exchange, outcome);
-        endedAt = isUsual ? this.#attempts.endedAt : undefined;
-        goesOn = isUsual || await this.#conclude(exchange, outcome);
+    if (this.#service.draining) side.leave();
+    try {
+      // When the last exchange ended, so that the clock is not asked again.
+      let endedAt: number | undefined;
+      for (let goesOn = true; goesOn;) {
+        const waiting = side.wait(endedAt);
+        if (waiting !== undefined) await waiting;
+        let next = side.take(this);
+        if (next === "more") next = await side.readOn();
+        if (next !== "request") return await this.#serveOther(next);
+        const exchange = this.#exchange!;
+        const picker = this.#route(exchange);
+        if (picker === undefined) goesOn = await this.#answerInstead(exchange);
+        else {
+          const outcome = await this.#attempts.run(exchange, picker);
+          const isUsual = this.#concludeWell(exchange, outcome);
+          endedAt = isUsual ? this.#attempts.endedAt : undefined;
+          goesOn = isUsual ? exchange.keepsClient : await this.#conclude(exchange, outcome);
+        }
       }
+    } finally {
+      side.wire.close();
+      if (this.#exchange?.finished !== undefined) await this.#exchange.finished;
+      this.#end();
     }
   }
 
-  async #end(): Promise<void> {
-    const { wire } = this.#side;
-    wire.close();
-    await this.#exchange?.finished;
+  #end(): void {
     this.#endExchange();
-    this.#log.countBytes(wire);
+    this.#log.countBytes(this.#side.wire);
     countOutcome(this.#service.counts.listener(this.listener), this.cutBy ?? this.#outcome);
     this.#side.release();
   }
@@ -151,13 +146,21 @@ export class HttpSession implements Session, HeadSource, AttemptsOwner {
     else this.#settings = settings;
   }
 
-  /** The usual end of an exchange: the answer went out whole and the connection goes on. False: it was another. */
+  /** The usual ends of an exchange, with nothing to wait for: its whole answer went out. False: it was another. */
   #concludeWell(exchange: Exchange, outcome: Outcome): boolean {
-    if (!exchange.keepsClient || exchange.isUpgraded || exchange.finished !== undefined) return false;
+    const { keepsClient, isUpgraded } = exchange;
+    if (isUpgraded || exchange.finished !== undefined) return false;
+    if (!keepsClient && !this.#endsCleanly(exchange, outcome)) return false;
     this.#log.end(exchange, this.#attempts, { outcome, status: exchange.status, at: this.#attempts.endedAt });
+    if (!keepsClient) return true;
     this.#log.countBytes(this.#side.wire);
     this.#endExchange();
     return true;
+  }
+
+  /** Whether both sides have said all they had to say, so that the connection can be closed right away. */
+  #endsCleanly(exchange: Exchange, outcome: Outcome): boolean {
+    return isWhole(outcome) && exchange.hasAnswered && exchange.isRequestRead && this.#side.wire.unread === 0;
   }
 
   /** Any end of an exchange: accounts for it and says whether the session goes on. */
@@ -190,10 +193,9 @@ export class HttpSession implements Session, HeadSource, AttemptsOwner {
   /** The connection ends with this exchange, as gently as it may. */
   async #finish(exchange: Exchange, outcome: Outcome): Promise<false> {
     const { wire } = this.#side;
-    const isWhole = outcome === "answered" || outcome === "status_5xx";
-    if (!isWhole) this.#outcome = outcome;
+    if (!isWhole(outcome)) this.#outcome = outcome;
     // What the client still sends would turn our end into a reset that can destroy the answer.
-    if (isWhole && (!exchange.isRequestRead || wire.unread > 0)) await this.#side.linger();
+    else if (!exchange.isRequestRead || wire.unread > 0) await this.#side.linger();
     return false;
   }
 
@@ -258,4 +260,9 @@ export class HttpSession implements Session, HeadSource, AttemptsOwner {
     else this.#exchange?.stop(outcome);
     this.#side.wire.close();
   }
+}
+
+/** Whether an exchange ended with a whole answer of its endpoint. */
+function isWhole(outcome: Outcome): boolean {
+  return outcome === "answered" || outcome === "status_5xx";
 }

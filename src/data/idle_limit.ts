@@ -15,6 +15,7 @@ const GRACE_MS = 300;
 export class IdleLimit implements Timed, RelayOwner {
   deadline = 0;
   bucket = -1;
+  place = -1;
   readonly #wheel: TimerWheel;
   readonly #listener: Pick<Listener, "idleTimeoutMs" | "halfCloseTimeoutMs">;
   #relay: { cut(outcome: Outcome): void } | undefined;

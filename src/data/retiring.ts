@@ -51,7 +51,7 @@ export class Retiring {
   }
 
   #after(ms: number, expire: () => void): Timed {
-    const timer = { deadline: this.#wheel.now + ms, bucket: -1, expire };
+    const timer = { deadline: this.#wheel.now + ms, bucket: -1, place: -1, expire };
     this.#wheel.add(timer);
     return timer;
   }

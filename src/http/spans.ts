@@ -4,7 +4,9 @@ import { COMMA, SP, TAB } from "./chars.ts";
 
 /** The bytes of an ASCII text. */
 export function ascii(text: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
+  return bytes;
 }
 
 /** A span as text, each byte one character (so bytes above 0x7f survive, as U+0080 to U+00FF). */

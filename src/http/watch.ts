@@ -13,6 +13,7 @@ const GRACE_MS = 300;
 export class Watch implements Timed {
   deadline = 0;
   bucket = -1;
+  place = -1;
   readonly #wheel: TimerWheel;
   readonly #clock: Pick<Clock, "now">;
   #dueAt = Infinity;

@@ -53,6 +53,9 @@ export class AcceptLoop<C extends Closable> {
   #running: Promise<void> | undefined;
   #troubleMs = 0;
   #lost = 0;
+  // Made once, so that an accept costs no closure.
+  readonly #arrived = (conn: C): void | Promise<void> => this.#take(conn);
+  readonly #failed = (error: unknown): Promise<void> => this.#recover(error);
 
   /** Takes the bound socket over; it is closed with the loop. */
   constructor(source: ConnSource<C>, owner: LoopOwner<C>) {
@@ -88,21 +91,25 @@ export class AcceptLoop<C extends Closable> {
     }
   }
 
-  async #acceptOne(): Promise<void> {
-    let conn: C;
-    try {
-      conn = await this.#source.accept();
-    } catch (error) {
-      return await this.#recover(error);
-    }
+  /** Waits for one connection and hands it on. Resolves when the next may be awaited. */
+  #acceptOne(): Promise<void> {
+    return this.#source.accept().then(this.#arrived, this.#failed);
+  }
+
+  #take(conn: C): void | Promise<void> {
     this.#accepted++;
     this.#lost = 0;
     if (this.#troubleMs > 0) this.#calm();
-    // Another worker may have taken the last permit meanwhile: then this client waits, and so do those behind it.
-    while (!this.#owner.takePermit()) {
+    if (!this.#owner.takePermit()) return this.#takeLater(conn);
+    this.#owner.admit(conn);
+  }
+
+  /** Another worker has taken the last permit meanwhile: this client waits, and so do those behind it. */
+  async #takeLater(conn: C): Promise<void> {
+    do {
       if (this.#closed) return conn.close();
       await this.#owner.clock.sleep(FULL_MS);
-    }
+    } while (!this.#owner.takePermit());
     this.#owner.admit(conn);
   }
 

@@ -6,6 +6,7 @@ function item(deadline: number): Timed & { expired: number } {
   return {
     deadline,
     bucket: -1,
+    place: -1,
     expired: 0,
     expire() {
       this.expired++;
@@ -49,7 +50,7 @@ Deno.test("a deadline can be brought forward by reschedule", () => {
 Deno.test("a removed item never expires, even when another one removes it while expiring", () => {
   const wheel = new TimerWheel(0);
   const second = item(100);
-  const first: Timed = { deadline: 100, bucket: -1, expire: () => wheel.remove(second) };
+  const first: Timed = { deadline: 100, bucket: -1, place: -1, expire: () => wheel.remove(second) };
   wheel.add(first);
   wheel.add(second);
   wheel.advance(1000);
