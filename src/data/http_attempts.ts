@@ -17,6 +17,9 @@ import type { Service } from "./service.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
+/** Before the first pick. */
+const NO_HOST = new Uint8Array(0);
+
 /** What attempts are made for: one client connection. */
 export interface AttemptsOwner {
   readonly clientHash: number;
@@ -57,7 +60,7 @@ export class Attempts {
     this.#service = service;
     this.#office = office;
     this.#owner = client.owner;
-    this.#rewrite = { client: client.facts, host: undefined, endpointHost: new Uint8Array(0) };
+    this.#rewrite = { client: client.facts, host: undefined, endpointHost: NO_HOST };
     this.#options = { rewrite: this.#rewrite, startedAt: 0, readMs: 0, setsAside: undefined };
   }
 

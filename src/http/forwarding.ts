@@ -7,7 +7,7 @@ import { ascii } from "./spans.ts";
 /** What is told of one client connection. */
 export interface ClientFacts {
   /** The client's IP address, IPv6 without brackets, as it stands in X-Forwarded-For. */
-  readonly address: Readonly<Uint8Array>;
+  readonly address: string;
   /** "http" or "https". */
   readonly scheme: Readonly<Uint8Array>;
   /** Whether what the client says about its own clients is believed. */
@@ -23,7 +23,7 @@ export function clientFacts(
   options: { readonly tls: boolean; readonly isTrusted: boolean },
 ): ClientFacts {
   return {
-    address: ascii(unmapped(host)),
+    address: unmapped(host),
     scheme: options.tls ? HTTPS : HTTP,
     isTrusted: options.isTrusted,
   };

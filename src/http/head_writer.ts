@@ -39,6 +39,14 @@ export class HeadWriter {
     this.copy(text as Uint8Array, 0, text.length);
   }
 
+  /** Adds an ASCII text that is not worth an array of its own. */
+  putText(text: string): void {
+    const { out } = this;
+    let at = this.at;
+    for (let source = 0; source < text.length; source++) out[at++] = text.charCodeAt(source);
+    this.at = at;
+  }
+
   /** Ends a line. */
   endLine(): void {
     this.out[this.at++] = CR;
@@ -47,6 +55,6 @@ export class HeadWriter {
 
   /** Adds a number in lower-case hexadecimal. */
   putHex(value: number): void {
-    for (const digit of value.toString(16)) this.out[this.at++] = digit.charCodeAt(0);
+    this.putText(value.toString(16));
   }
 }

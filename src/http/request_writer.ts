@@ -126,7 +126,7 @@ function writeForwarding(writer: HeadWriter, request: RequestHead, client: Clien
   const kept = client.isTrusted ? request.seen : 0;
   writer.put(FORWARDED_FOR);
   if ((kept & bitOf(NAME.x_forwarded_for)) !== 0) copyForwardedFor(writer, request);
-  writer.put(client.address);
+  writer.putText(client.address);
   writer.endLine();
   if ((kept & bitOf(NAME.x_forwarded_proto)) === 0) {
     writer.put(FORWARDED_PROTO);
