@@ -139,7 +139,7 @@ export class Llhttp {
     // After the pause at its end an upgrade pauses once more, at the same place.
     const last = this.#messages.at(-1);
     if (!this.#begun && isUpgrade && last !== undefined) {
-      this.#messages[this.#messages.length - 1] = { ...last, isUpgrade, end };
+      this.#messages[this.#messages.length - 1] = { ...last, end };
       return OK;
     }
     const trimmed = (pairs: readonly (readonly [string, string])[]) =>
@@ -149,7 +149,6 @@ export class Llhttp {
       ...this.#draft,
       headers: trimmed(headers),
       trailers: trimmed(trailers),
-      isUpgrade,
       end,
     });
     this.#begun = false;
@@ -181,6 +180,7 @@ export class Llhttp {
       wasm_on_headers_complete: (_parser, status) => this.#endHead(status!),
       wasm_on_body: (_parser, at, length) => this.#add("body", at!, length!),
       wasm_on_message_complete: (parser) => {
+        this.#draft.isUpgrade = this.#exports.llhttp_get_upgrade!(parser!) === 1;
         this.#draft.keeps = this.#exports.llhttp_should_keep_alive!(parser!) === 1;
         return PAUSED;
       },
