@@ -2,7 +2,8 @@
 // buffering, and an nginx behind hale as well.
 
 import assert from "node:assert/strict";
-import { HttpClient, valueIn } from "../support/http_client.ts";
+import { HttpClient } from "../support/http_client.ts";
+import { valueIn } from "../support/http_reader.ts";
 import { HttpStage } from "../support/http_stage.ts";
 import { hasNginx, Nginx } from "../support/nginx.ts";
 import { hashOf, patterned } from "../support/patterned.ts";

@@ -3,7 +3,8 @@
 
 import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
-import { CutShort, HttpClient, valueIn } from "../support/http_client.ts";
+import { HttpClient } from "../support/http_client.ts";
+import { CutShort, valueIn } from "../support/http_reader.ts";
 import { HttpStage } from "../support/http_stage.ts";
 import { hasNginx, Nginx, type NginxOptions } from "../support/nginx.ts";
 import { hashOf, patterned } from "../support/patterned.ts";

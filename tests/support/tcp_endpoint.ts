@@ -12,6 +12,7 @@ export class TcpEndpoint implements AsyncDisposable {
   readonly #listener: Deno.TcpListener;
   readonly #conns = new Set<Deno.TcpConn>();
   readonly #accepting: Promise<void>;
+  readonly #deaf = Promise.withResolvers<void>();
 
   constructor(serve: Serve, options: { port?: number; hostname?: string } = {}) {
     const { port = 0, hostname = "127.0.0.1" } = options;
@@ -37,6 +38,7 @@ export class TcpEndpoint implements AsyncDisposable {
     } catch {
       // The listener was closed: the endpoint has died.
     }
+    this.#deaf.resolve();
     await Promise.all(serving);
   }
 
@@ -51,6 +53,12 @@ export class TcpEndpoint implements AsyncDisposable {
   /** Cuts the connections that are open, and goes on listening. */
   cut(): void {
     for (const conn of this.#conns) closeQuietly(conn);
+  }
+
+  /** Stops listening; connections live on. The kernel takes none any more once this resolves. */
+  async stopListening(): Promise<void> {
+    closeQuietly(this.#listener);
+    await this.#deaf.promise;
   }
 
   /** Dies: stops listening and cuts all connections. */
