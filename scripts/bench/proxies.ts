@@ -1,5 +1,6 @@
-// The proxies that are compared: how each is configured for one worker thread, started and ended. A proxy that is not
-// installed is left out, and said so.
+// The proxies that are compared: how each is configured for one worker thread, started and ended. All but the floor do
+// the same work on a request: three X-Forwarded headers, and a request id that the client gets as well. A proxy that is
+// not installed is left out, and said so.
 
 import { permissionsFor } from "../permissions.ts";
 import { HOST } from "./wire.ts";
@@ -63,6 +64,11 @@ listen http
   mode http
   http-reuse always
   option forwardfor
+  http-request set-header X-Forwarded-Proto http
+  http-request set-header X-Forwarded-Host %[req.hdr(host)]
+  unique-id-format %{+X}o%ci%cp%fi%fp%Ts%rt%pid
+  unique-id-header X-Request-Id
+  http-response set-header X-Request-Id %[unique-id]
   bind ${HOST}:${http} backlog 4096
   server one ${HOST}:${endpoint.http}
 `;
@@ -99,6 +105,10 @@ http {
       proxy_set_header Connection "";
       proxy_set_header Host $http_host;
       proxy_set_header X-Forwarded-For $remote_addr;
+      proxy_set_header X-Forwarded-Proto http;
+      proxy_set_header X-Forwarded-Host $http_host;
+      proxy_set_header X-Request-Id $request_id;
+      add_header X-Request-Id $request_id;
       proxy_buffer_size 16k;
       proxy_buffers 8 16k;
       proxy_max_temp_file_size 0;
