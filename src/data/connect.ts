@@ -60,20 +60,34 @@ export async function connect(
   return { outcome: last, attempts: picker.upstream.connectAttempts };
 }
 
+/** Who may give a dial up. */
+export interface DialWatcher {
+  /** For `DialOptions.begun`. */
+  readonly begun: NonNullable<DialOptions["begun"]>;
+  /** Why it was given up; undefined: it was not. */
+  readonly gone: Outcome | undefined;
+}
+
 /** One dial of the leased endpoint, reported. On failure the lease is released. */
 export async function dialEndpoint(
   service: Service,
   lease: Lease,
+  watcher?: DialWatcher,
 ): Promise<{ readonly conn: Duplex; readonly dialMs: number } | { readonly outcome: Outcome }> {
   const { endpoint, upstream } = lease.place;
   const started = service.clock.now();
-  const dialed = await service.dial(dialTarget(upstream, endpoint), dialOptions(service, upstream));
+  const dialed = await service.dial(dialTarget(upstream, endpoint), dialOptions(service, upstream, watcher));
   const dialMs = service.clock.now() - started;
   if ("conn" in dialed) return { conn: dialed.conn, dialMs };
-  const outcome = blamed(service, dialed.outcome, { started, limitMs: upstream.timeouts.connectMs });
+  const isGivenUp = dialed.outcome === "cancelled" && watcher?.gone !== undefined;
+  const outcome = isGivenUp
+    ? watcher.gone
+    : blamed(service, dialed.outcome, { started, limitMs: upstream.timeouts.connectMs });
   lease.report(outcome, dialMs, dialed.detail);
   lease[Symbol.dispose]();
-  if (endpoint.source === "discovered" && outcome !== "stalled") service.unreached(endpoint.slot);
+  if (endpoint.source === "discovered" && outcome !== "stalled" && !isGivenUp) {
+    service.unreached(endpoint.slot);
+  }
   return { outcome };
 }
 
@@ -93,8 +107,10 @@ export function dialTarget(upstream: UpstreamPolicy, endpoint: EndpointConfig): 
   return { host: endpoint.host, port: endpoint.port, tls };
 }
 
-function dialOptions(service: Service, upstream: UpstreamPolicy): DialOptions {
+function dialOptions(service: Service, upstream: UpstreamPolicy, watcher?: DialWatcher): DialOptions {
   const { connectMs, happyEyeballsMs } = upstream.timeouts;
   const { resolveHost, clock, deadlines, handshakes } = service;
-  return { connectMs, happyEyeballsMs, resolveHost, clock, deadlines, handshakes };
+  return watcher === undefined
+    ? { connectMs, happyEyeballsMs, resolveHost, clock, deadlines, handshakes }
+    : { connectMs, happyEyeballsMs, resolveHost, clock, deadlines, handshakes, begun: watcher.begun };
 }

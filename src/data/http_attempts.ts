@@ -3,6 +3,7 @@
 // Every attempt is reported under the epoch of its lease, and every lease is released.
 
 import type { Outcome } from "../core/outcome.ts";
+import type { ClientSide } from "../http/client_side.ts";
 import type { AttemptOptions } from "../http/course.ts";
 import { ENDPOINT_WIRE } from "../http/download.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -10,6 +11,7 @@ import type { ClientFacts } from "../http/forwarding.ts";
 import type { EndpointWire } from "../http/pool.ts";
 import type { RequestRewrite } from "../http/request_writer.ts";
 import { Wire } from "../http/wire.ts";
+import { ClientLook } from "./client_look.ts";
 import { dialEndpoint } from "./connect.ts";
 import { type HttpOffice, noteLatency, type Site } from "./http_office.ts";
 import type { Lease, Picker } from "./pick.ts";
@@ -44,6 +46,7 @@ export class Attempts {
   readonly #service: Service;
   readonly #office: HttpOffice;
   readonly #owner: AttemptsOwner;
+  readonly #side: ClientSide;
   readonly #rewrite: Writable<RequestRewrite>;
   readonly #options: Writable<AttemptOptions>;
   readonly #setsAside = (status: number): boolean => this.#takeNextFor(status);
@@ -55,11 +58,18 @@ export class Attempts {
   #next: Lease | undefined;
   /** How the last dial ended; "connected" while none has failed. */
   #dialOutcome: Outcome = "connected";
+  /** Made with the first dial. */
+  #look: ClientLook | undefined;
 
-  constructor(service: Service, office: HttpOffice, client: { facts: ClientFacts; owner: AttemptsOwner }) {
+  constructor(
+    service: Service,
+    office: HttpOffice,
+    client: { facts: ClientFacts; owner: AttemptsOwner; side: ClientSide },
+  ) {
     this.#service = service;
     this.#office = office;
     this.#owner = client.owner;
+    this.#side = client.side;
     this.#rewrite = { client: client.facts, host: undefined, endpointHost: NO_HOST };
     this.#options = { rewrite: this.#rewrite, startedAt: 0, readMs: 0, setsAside: undefined };
   }
@@ -109,17 +119,27 @@ export class Attempts {
 
   /** A new connection; undefined: there is none, for the reason in `#dialOutcome`. A failed dial is reported. */
   async #connect(lease: Lease, site: Site): Promise<EndpointWire | undefined> {
-    const dialed = await dialEndpoint(this.#service, lease);
+    const look = this.#look ??= new ClientLook(this.#side);
+    look.begin(this.#exchange.isRequestRead);
+    const dialed = await dialEndpoint(this.#service, lease, look);
+    look.end();
     if ("outcome" in dialed) {
       this.#dialOutcome = dialed.outcome;
       return undefined;
     }
     this.dialMs += dialed.dialMs;
     const wire = new Wire(dialed.conn, this.#office.tools.pages, ENDPOINT_WIRE);
-    if (this.#owner.cutBy === undefined) return site.pool.adopt(wire);
+    if (look.gone === undefined && this.#owner.cutBy === undefined) return site.pool.adopt(wire);
+    // Nobody wants it any more, but it could not be given up.
     wire.release();
-    this.#dialOutcome = this.#owner.cutBy;
+    this.#dialOutcome = this.#owner.cutBy ?? look.gone!;
+    lease.report(this.#dialOutcome, dialed.dialMs);
     return undefined;
+  }
+
+  /** Ends the dial under way, if there is one: the session is cut. */
+  giveUp(reason: Outcome): void {
+    this.#look?.giveUp(reason);
   }
 
   /** An attempt on a connection is over: what becomes of the connection, and what is reported. */
@@ -142,6 +162,7 @@ export class Attempts {
     if (next !== undefined || this.#dialOutcome === "connected") return next;
     // Our own lack of descriptors would be the same everywhere.
     if (this.#dialOutcome === "out_of_descriptors" || this.#owner.cutBy !== undefined) return undefined;
+    if (this.#look?.gone !== undefined) return undefined;
     return this.count < this.#picker.upstream.connectAttempts ? this.#pickOther() : undefined;
   }
 

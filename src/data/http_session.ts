@@ -53,7 +53,7 @@ export class HttpSession implements Session, HeadSource, AttemptsOwner {
     this.#side = new ClientSide(conn, office.tools);
     const isTrusted = this.#settings?.trusted.includes(host) ?? false;
     const facts = clientFacts(host, { tls: listener.tls !== undefined, isTrusted });
-    this.#attempts = new Attempts(service, office, { facts, owner: this });
+    this.#attempts = new Attempts(service, office, { facts, owner: this, side: this.#side });
     this.#log = new ExchangeLog(service, listener.name, conn);
   }
 
@@ -258,6 +258,7 @@ export class HttpSession implements Session, HeadSource, AttemptsOwner {
     this.cutBy ??= outcome;
     if (this.#upgraded !== undefined) this.#upgraded.relay.cut(outcome);
     else this.#exchange?.stop(outcome);
+    this.#attempts.giveUp(outcome);
     this.#side.wire.close();
   }
 }

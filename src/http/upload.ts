@@ -113,7 +113,8 @@ export class Upload {
     while (!body.done) {
       if (course.uploading !== "dead") course.uploading = "reading";
       watch.set(course.tools.limits.bodyMs);
-      const count = await wire.read(body.readLimit);
+      // What came while the endpoint was dialed is there already.
+      const count = wire.unread > 0 ? wire.unread : await wire.read(body.readLimit);
       if (course.isOver) return;
       if (count === 0) return course.stop(course.clientGone());
       course.hasBodyBegun = true;

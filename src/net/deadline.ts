@@ -24,12 +24,20 @@ export function connectTcp(
  */
 function connectController(): AbortController {
   const controller = new AbortController();
-  Object.defineProperty(controller.signal, "throwIfAborted", { value: () => {} });
+  controller.signal.throwIfAborted = doNothing;
   return controller;
 }
 
+function doNothing(): void {}
+
+/** An attempt that can be given up. */
+export interface Cancellable {
+  /** Ends it as "cancelled", unless it is over. */
+  cancel(): void;
+}
+
 /** A deadline that runs from its making until `end`. Always call `end`. */
-export class Deadline {
+export class Deadline implements Cancellable {
   readonly #stop = connectController();
   readonly #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #outer: AbortSignal | undefined;
@@ -54,6 +62,11 @@ export class Deadline {
   /** What has struck; undefined while the attempt may go on. */
   get struck(): Struck | undefined {
     return this.#struck;
+  }
+
+  /** Strikes now. */
+  cancel(): void {
+    this.#strike("cancelled");
   }
 
   /** Waits for `work`, which must not reject; undefined when the deadline strikes first. */
@@ -84,16 +97,51 @@ export class Deadline {
 /** How long a group takes further attempts in, milliseconds: its grain. */
 const GROUP_MS = 50;
 
-/** Attempts that began within `GROUP_MS` of each other and have the same time: one timer and one signal for all. */
-export class GroupDeadline {
+/** One attempt's share in the deadline of a group. */
+export class SharedDeadline implements Cancellable {
+  readonly #group: GroupDeadline;
   readonly #stop = connectController();
-  #open = 0;
+  #struck: Struck | undefined;
+
+  constructor(group: GroupDeadline) {
+    this.#group = group;
+  }
+
+  /** Aborted when the deadline strikes. For `connectTcp`: its `throwIfAborted` does nothing. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** What has struck; undefined while the attempt may go on. */
+  get struck(): Struck | undefined {
+    return this.#struck;
+  }
+
+  /** Strikes now, for this attempt alone. */
+  cancel(): void {
+    this.strike("cancelled");
+  }
+
+  /** Called by the group. */
+  strike(struck: Struck): void {
+    this.#struck ??= struck;
+    this.#stop.abort(struck);
+  }
+
+  /** The attempt is over. */
+  end(): void {
+    this.#group.leave(this);
+  }
+}
+
+/** Attempts that began within `GROUP_MS` of each other and have the same time: one timer for all. */
+class GroupDeadline {
+  readonly #open = new Set<SharedDeadline>();
   #isFull = false;
-  #struck = false;
   readonly #timer: ReturnType<typeof setTimeout>;
   readonly #filling: ReturnType<typeof setTimeout>;
 
-  /** Strikes `ms` after the last attempt that can still join. Made by `Deadlines`. */
+  /** Strikes `ms` after the last attempt that can still join. */
   constructor(ms: number, onFull: () => void) {
     this.#timer = setTimeout(() => this.#strike(), ms + GROUP_MS);
     this.#filling = setTimeout(() => {
@@ -103,30 +151,19 @@ export class GroupDeadline {
     }, GROUP_MS);
   }
 
-  /** Aborted when the deadline strikes. For `connectTcp`: its `throwIfAborted` does nothing. */
-  get signal(): AbortSignal {
-    return this.#stop.signal;
+  join(): SharedDeadline {
+    const one = new SharedDeadline(this);
+    this.#open.add(one);
+    return one;
   }
 
-  /** Whether it has struck. */
-  get struck(): Struck | undefined {
-    return this.#struck ? "timeout" : undefined;
-  }
-
-  /** One attempt more; each ends by `end`. */
-  join(): this {
-    this.#open++;
-    return this;
-  }
-
-  /** One attempt is over. */
-  end(): void {
-    this.#open--;
+  leave(one: SharedDeadline): void {
+    this.#open.delete(one);
     this.#endIfUnused();
   }
 
   #endIfUnused(): void {
-    if (this.#isFull && this.#open === 0) clearTimeout(this.#timer);
+    if (this.#isFull && this.#open.size === 0) clearTimeout(this.#timer);
   }
 
   /** Never strikes any more. */
@@ -136,8 +173,7 @@ export class GroupDeadline {
   }
 
   #strike(): void {
-    this.#struck = true;
-    this.#stop.abort("timeout");
+    for (const one of this.#open) one.strike("timeout");
   }
 }
 
@@ -146,7 +182,7 @@ export class Deadlines {
   readonly #joinable = new Map<number, GroupDeadline>();
 
   /** A deadline `ms` from now; call its `end` when the attempt is over. */
-  begin(ms: number): GroupDeadline {
+  begin(ms: number): SharedDeadline {
     let group = this.#joinable.get(ms);
     if (group === undefined) {
       group = new GroupDeadline(ms, () => this.#joinable.delete(ms));

@@ -10,7 +10,7 @@ import type { ResolveHost } from "./dns_types.ts";
 import { firmlyClosing } from "./firm_close.ts";
 import type { Handshakes } from "./handshakes.ts";
 import { interleaved, type Lost, race, type RaceResult } from "./happy_eyeballs.ts";
-import { connectTcp, Deadline, type Deadlines } from "./deadline.ts";
+import { type Cancellable, connectTcp, Deadline, type Deadlines } from "./deadline.ts";
 import { type ConnectFailure, connectFailure } from "./socket_errors.ts";
 import { tlsReason } from "./tls_errors.ts";
 import { rootsFor } from "./trust.ts";
@@ -44,6 +44,8 @@ export interface DialOptions {
   readonly handshakes?: Handshakes;
   /** Shared deadlines for dials in numbers, with their coarser grain; absent: each dial has its own. */
   readonly deadlines?: Deadlines;
+  /** Called at once with what gives the dial up as `cancelled`, and with undefined when a TLS handshake forbids that. */
+  readonly begun?: (dial: Cancellable | undefined) => void;
 }
 
 /** An open connection; it belongs to the caller now. TCP_NODELAY is set. */
@@ -77,6 +79,7 @@ async function dialPlainLiteral(target: Address, options: DialOptions): Promise<
   const deadline = options.signal === undefined && options.deadlines !== undefined
     ? options.deadlines.begin(options.connectMs)
     : new Deadline(options.connectMs, options.signal);
+  options.begun?.(deadline);
   const startedAt = options.clock.now();
   try {
     const conn = await connectTcp(target, deadline);
@@ -115,6 +118,7 @@ interface Attempt {
 
 async function dialInStages(target: DialTarget, options: DialOptions): Promise<Dialed | DialFailure> {
   const deadline = new Deadline(options.connectMs, options.signal);
+  options.begun?.(deadline);
   const attempt = { options, deadline };
   const { clock } = options;
   try {
@@ -125,6 +129,7 @@ async function dialInStages(target: DialTarget, options: DialOptions): Promise<D
     const tcp = await connectAny(addresses.list, target.port, attempt);
     if ("outcome" in tcp) return tcp;
     const connectedAt = clock.now();
+    options.begun?.(undefined);
     const secured = target.tls === undefined ? tcp : await secure(tcp, target.tls, attempt);
     if ("outcome" in secured) return secured;
     return {

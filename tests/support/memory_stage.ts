@@ -1,11 +1,12 @@
 // One worker's data plane with an http listener, wholly in memory: clients and endpoint connections are memory duplexes,
-// time is faked. For runs in large numbers.
+// time is faked. For runs in large numbers, and for timing that real sockets do not give.
 
 import { Board, Tally } from "../../src/core/board.ts";
 import type { FromWorker } from "../../src/core/message.ts";
 import { Permits } from "../../src/core/permits.ts";
 import type { SessionRecord } from "../../src/core/stats.ts";
-import { Plane } from "../../src/data/plane.ts";
+import { Plane, TICK_MS } from "../../src/data/plane.ts";
+import type { Dial } from "../../src/data/service.ts";
 import { FakeClock, settled } from "./fake_clock.ts";
 import { bytesOf, stringOf } from "./http_heads.ts";
 import { type MemoryDuplex, memoryPair } from "./memory_duplex.ts";
@@ -13,25 +14,29 @@ import { healthParams, listener, planOf, upstream } from "./plans.ts";
 
 const WEB = listener("web", 1, { protocol: "http", upstream: "app" });
 
-/** A data plane with upstream "app" of one endpoint, 10.0.0.1:80. */
+/** A data plane with upstream "app", of one endpoint at 10.0.0.1:80 unless others are wanted. */
 export class MemoryStage {
   readonly clock = new FakeClock();
   readonly records: SessionRecord[] = [];
   readonly troubles: FromWorker[] = [];
   readonly plane: Plane;
 
-  /** `endpoint` gets the far end of each connection that is dialed. */
-  constructor(endpoint: (conn: MemoryDuplex) => void) {
-    const [board, tally] = [new Board(), new Tally()];
-    board.grow(1);
-    tally.grow(1);
+  readonly evidence: string[] = [];
+  readonly board = new Board();
+
+  /** `endpoint` gets the far end of each connection that is dialed; or it is a dial of its own. */
+  constructor(endpoint: ((conn: MemoryDuplex) => void) | { readonly dial: Dial }, keys = ["10.0.0.1:80"]) {
+    const { board } = this;
+    const tally = new Tally();
+    board.grow(keys.length);
+    tally.grow(keys.length);
     this.plane = new Plane({
       clock: this.clock,
       random: () => 0,
       board,
       tally,
       permits: new Permits(Permits.allocate(), 0),
-      dial: (target) => {
+      dial: "dial" in endpoint ? endpoint.dial : (target) => {
         const [near, far] = memoryPair();
         endpoint(far);
         return Promise.resolve({ conn: near, remote: target, resolveMs: 0, connectMs: 0, tlsMs: 0 });
@@ -40,13 +45,14 @@ export class MemoryStage {
       listen: () => ({ accept: () => new Promise<never>(() => {}), close: () => {} }),
       send: (message) => this.#receive(message),
     });
-    const app = upstream("app", ["10.0.0.1:80"], { health: healthParams() });
+    const app = upstream("app", keys, { health: healthParams() });
     this.plane.take(planOf([app], { listeners: [WEB], access: "all" }));
   }
 
   #receive(message: FromWorker): void {
     if (message.type === "sessions") this.records.push(...message.records);
-    else if (message.type !== "evidence") this.troubles.push(message);
+    else if (message.type === "evidence") this.evidence.push(...message.runs.map(({ outcome }) => outcome));
+    else this.troubles.push(message);
   }
 
   /** A client connects. */
@@ -56,6 +62,15 @@ export class MemoryStage {
     this.plane.permits.take(10);
     this.plane.admit(Object.assign(near, { remoteAddr }), WEB);
     return far;
+  }
+
+  /** Lets time pass, tick by tick. */
+  async pass(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += TICK_MS) {
+      await this.clock.advance(TICK_MS);
+      this.plane.tick();
+      await settled();
+    }
   }
 
   /** Lets time pass in steps until no session is left. */
