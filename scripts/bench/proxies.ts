@@ -74,6 +74,15 @@ listen http
 `;
 }
 
+const NGINX_HEADERS = `
+      proxy_set_header Connection "";
+      proxy_set_header Host $http_host;
+      proxy_set_header X-Forwarded-For $remote_addr;
+      proxy_set_header X-Forwarded-Proto http;
+      proxy_set_header X-Forwarded-Host $http_host;
+      proxy_set_header X-Request-Id $request_id;
+      add_header X-Request-Id $request_id;`;
+
 function nginxConfig({ folder, tcp, http, endpoint }: Setting): string {
   const module = installed("/usr/lib/nginx/modules/ngx_stream_module.so");
   const stream = `stream {
@@ -102,13 +111,7 @@ http {
     location / {
       proxy_pass http://app;
       proxy_http_version 1.1;
-      proxy_set_header Connection "";
-      proxy_set_header Host $http_host;
-      proxy_set_header X-Forwarded-For $remote_addr;
-      proxy_set_header X-Forwarded-Proto http;
-      proxy_set_header X-Forwarded-Host $http_host;
-      proxy_set_header X-Request-Id $request_id;
-      add_header X-Request-Id $request_id;
+${NGINX_HEADERS}
       proxy_buffer_size 16k;
       proxy_buffers 8 16k;
       proxy_max_temp_file_size 0;
