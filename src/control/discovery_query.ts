@@ -52,6 +52,8 @@ export async function discover(
   const types = FAMILIES[params.recordType];
   const found = await lookUpAddresses(resolver, { name: params.hostname, types }, signal);
   if ("failure" in found) return found;
+  const unasked = unaskedOf(found);
+  if (unasked !== undefined) return unasked;
   const { ttlMs, halves } = found;
   return { endpoints: addressEndpoints(params, found.records), ttlMs, halves, leftOut: [] };
 }
@@ -67,6 +69,10 @@ async function discoverServices(
   if (services.length === 0) return nothingUsable(answer);
   const targets = [...new Set(services.map((service) => service.target))];
   const lookups = await lookUpTargets(targets, answer, { resolver, signal });
+  for (const found of lookups.values()) {
+    const unasked = unaskedOf(found);
+    if (unasked !== undefined) return unasked;
+  }
   const endpoints: EndpointConfig[] = [];
   let { ttlMs } = answer;
   for (const service of services) {
@@ -83,6 +89,12 @@ async function discoverServices(
     halves: [],
     leftOut: [...leftOut, ...unusable(answer.services)],
   };
+}
+
+/** What could not be asked for want of our own means: the rest is no answer to go by then. */
+function unaskedOf(found: AddressesFound | HostFailure): HostFailure | undefined {
+  const ends: readonly HostFailure[] = "failure" in found ? [found] : found.halves;
+  return ends.find(({ failure }) => failure === "own_limit");
 }
 
 type Lookups = ReadonlyMap<string, AddressesFound | HostFailure>;

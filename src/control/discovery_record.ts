@@ -194,11 +194,13 @@ export class DiscoveryRecord {
     const retryMs = this.#retryMs();
     this.#dueAt = this.#ports.clock.now() + retryMs;
     this.#notes = [detail];
-    const kept = failOpen || this.#set === undefined ? (this.#set ?? this.seed).length : 0;
+    // What we lacked says nothing about the name, so it can not mean that the endpoints are gone.
+    const keeps = failOpen || failure === "own_limit" || this.#set === undefined;
+    const kept = keeps ? (this.#set ?? this.seed).length : 0;
     if (isNews) {
       this.#ports.emit({ kind: "discovery_failed", upstream, hostname, failure, detail, kept, retryMs });
     }
-    if (!failOpen && this.#set !== undefined) this.#take([], 0);
+    if (!keeps) this.#take([], 0);
   }
 
   #take(endpoints: EndpointSet, ttlMs: number): void {

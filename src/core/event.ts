@@ -106,7 +106,7 @@ export type DiscoveryEvent =
     readonly kind: "discovery_failed";
     readonly upstream: string;
     readonly hostname: string;
-    /** timeout, servfail, refused, nxdomain, nodata, not_offered, malformed, unreachable. */
+    /** timeout, servfail, refused, nxdomain, nodata, not_offered, malformed, unreachable, own_limit. */
     readonly failure: string;
     readonly detail: string;
     /** Endpoints that stay in use (fail_open); 0: the set was or is empty. */

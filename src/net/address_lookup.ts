@@ -54,9 +54,10 @@ function isV6(record: AddressRecord): boolean {
   return record.address.includes(":");
 }
 
-/** Not knowing outweighs "no data", and that "no such name". */
+/** Not having been able to ask outweighs all else; not knowing "no data"; and that "no such name". */
 function failureOf(halves: readonly HalfFailure[]): HostFailure {
-  const half = halves.find(({ failure }) => failure !== "nodata" && failure !== "nxdomain") ??
+  const half = halves.find(({ failure }) => failure === "own_limit") ??
+    halves.find(({ failure }) => failure !== "nodata" && failure !== "nxdomain") ??
     halves.find(({ failure }) => failure === "nodata") ?? halves[0]!;
   return { failure: half.failure, detail: half.detail };
 }

@@ -10,6 +10,8 @@ import { messageOf } from "./socket_errors.ts";
 const MIN_POSITIVE_MS = 1000;
 const MAX_POSITIVE_MS = 300_000;
 const NEGATIVE_MS = 5000;
+/** For a failure that was ours: it says nothing about the name. */
+const OWN_LIMIT_MS = 1000;
 const MAX_NAMES = 4096;
 
 /** Without a known TTL (system resolver). */
@@ -69,7 +71,7 @@ export class DnsCache {
     entry.pending = undefined;
     if ("failure" in found) {
       entry.failure = found;
-      entry.until = this.#clock.now() + NEGATIVE_MS;
+      entry.until = this.#clock.now() + (found.failure === "own_limit" ? OWN_LIMIT_MS : NEGATIVE_MS);
       return entry.good ?? found;
     }
     const ttlMs = found.ttlMs === Infinity ? UNKNOWN_TTL_MS : found.ttlMs;

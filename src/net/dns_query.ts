@@ -7,7 +7,7 @@ import { writeAll } from "../core/duplex.ts";
 import { connectTcp, Deadline } from "./deadline.ts";
 import { decodeAnswer, type DnsAnswer, encodeQuery, RCODE } from "./dns_message.ts";
 import type { DnsFailureKind, Question } from "./dns_types.ts";
-import { codeOf, messageOf } from "./socket_errors.ts";
+import { codeOf, messageOf, ownShortage } from "./socket_errors.ts";
 
 /** An answer of a name server, whatever it says. */
 export interface Reply {
@@ -17,7 +17,7 @@ export interface Reply {
 
 /** A server that gave no answer that could be read. */
 export interface AskFailure {
-  readonly failure: Extract<DnsFailureKind, "timeout" | "malformed" | "unreachable">;
+  readonly failure: Extract<DnsFailureKind, "timeout" | "malformed" | "unreachable" | "own_limit">;
   /** For people, without the server's address: "no answer within 2000 ms". */
   readonly detail: string;
 }
@@ -176,6 +176,8 @@ function noAnswer(asking: Asking): AskFailure {
 }
 
 function unreachable(error: unknown): AskFailure {
+  const shortage = ownShortage(error);
+  if (shortage !== undefined) return { failure: "own_limit", detail: shortage };
   return { failure: "unreachable", detail: codeOf(error) ?? messageOf(error) };
 }
 

@@ -6,8 +6,17 @@ import type { Clock, Random } from "../core/clock.ts";
 import { type ChainEnd, followChain, MAX_CHAIN } from "./dns_chain.ts";
 import { type DnsAnswer, type DnsRecord, RCODE, rcodeName } from "./dns_message.ts";
 import { type Ask, askServer, serverName } from "./dns_query.ts";
-import type { AddressRecord, Question, Resolved, Resolver, ServiceRecord, Unresolved } from "./dns_types.ts";
+import type {
+  AddressRecord,
+  DnsFailureKind,
+  Question,
+  Resolved,
+  Resolver,
+  ServiceRecord,
+  Unresolved,
+} from "./dns_types.ts";
 import { type Hosts, hostsEntryOf, parseHosts } from "./hosts_file.ts";
+import { ownShortage } from "./socket_errors.ts";
 import { parseResolvConf, type ResolvConf } from "./resolv_conf.ts";
 import { type FileSource, WatchedFile } from "./watched_file.ts";
 
@@ -44,6 +53,8 @@ export const PUBLIC_NAMESERVERS: readonly Address[] = [
   { host: "8.8.4.4", port: 53 },
 ];
 
+const ENDS_SEARCH: ReadonlySet<DnsFailureKind> = new Set(["timeout", "unreachable", "own_limit"]);
+
 /** One question on its way. */
 interface Lookup {
   readonly conf: ResolvConf;
@@ -75,6 +86,16 @@ export class DnsResolver implements Resolver {
 
   /** Answers a question. A name that ends in a dot is taken as it is, others go through the search list. */
   async resolve(question: Question, signal?: AbortSignal): Promise<Resolved | Unresolved> {
+    try {
+      return await this.#resolve(question, signal);
+    } catch (error) {
+      const shortage = ownShortage(error);
+      if (shortage === undefined) throw error;
+      return { failure: "own_limit", detail: shortage };
+    }
+  }
+
+  async #resolve(question: Question, signal?: AbortSignal): Promise<Resolved | Unresolved> {
     const name = question.name.toLowerCase();
     const known = await this.#fromHosts({ ...question, name });
     if (known !== undefined) return known;
@@ -116,14 +137,14 @@ export class DnsResolver implements Resolver {
     return [...turned.filter((server) => !isSilent(server)), ...turned.filter(isSilent)];
   }
 
-  /** Tries the name with each suffix that applies. A silent name server ends it: that is not "no such name". */
+  /** Tries the name with each suffix that applies. Nobody's answer ends it: that is not "no such name". */
   async #search(question: Question, lookup: Lookup): Promise<Resolved | Unresolved> {
     const failures: Unresolved[] = [];
     for (const name of candidates(question.name, lookup.conf)) {
       const end = await this.#lookUp({ ...question, name }, lookup);
       if (!("failure" in end)) return end;
       failures.push(end);
-      if (end.failure === "timeout" || end.failure === "unreachable") break;
+      if (ENDS_SEARCH.has(end.failure)) break;
     }
     return mostTelling(failures);
   }
@@ -199,9 +220,9 @@ function mostTelling(failures: readonly Unresolved[]): Unresolved {
     failures[0]!;
 }
 
-/** No server said anything definite. An answer says more than silence. */
+/** No server said anything definite. An answer says more than silence; who was not asked might have answered. */
 function worst(said: ReadonlyMap<string, Unresolved>, question: Question): Unresolved {
-  const order = ["servfail", "refused", "malformed", "timeout", "unreachable"] as const;
+  const order = ["servfail", "refused", "malformed", "own_limit", "timeout", "unreachable"] as const;
   const kinds = [...said.values()].map((one) => one.failure);
   const failure = order.find((kind) => kinds.includes(kind)) ?? "unreachable";
   const details = [...said].map(([server, one]) => `${server}: ${one.detail}`).join("; ");

@@ -5,6 +5,7 @@
  * Why a name gave nothing (D4). `nxdomain`: no such name. `nodata`: the name exists without such records.
  * `not_offered`: SRV target ".". `timeout`: nobody answered in time. `servfail`, `refused`: what the name server said.
  * `malformed`: an answer that cannot be read or used. `unreachable`: no name server could be asked at all.
+ * `own_limit`: we had no file descriptor, port or memory left to ask: that says nothing about the name.
  */
 export type DnsFailureKind =
   | "timeout"
@@ -14,7 +15,8 @@ export type DnsFailureKind =
   | "nodata"
   | "not_offered"
   | "malformed"
-  | "unreachable";
+  | "unreachable"
+  | "own_limit";
 
 /** What can be asked for. */
 export type RecordType = "A" | "AAAA" | "SRV";

@@ -48,6 +48,12 @@ export function connectFailure(error: unknown): ConnectFailure {
   return { outcome: "internal_error", reason: messageOf(error) };
 }
 
+/** What this process or machine has run out of, as the error says: nobody else can be blamed for it. Undefined: nothing. */
+export function ownShortage(error: unknown): string | undefined {
+  const known = BY_CODE[codeOf(error) ?? ""];
+  return known?.outcome === "out_of_descriptors" || known?.outcome === "own_limit" ? known.reason : undefined;
+}
+
 /** The message of anything thrown, on one line. */
 export function messageOf(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);

@@ -4,7 +4,7 @@
 import { canonicalHost } from "../core/address.ts";
 import type { AddressRecord, Question, Resolved, Resolver, ServiceRecord, Unresolved } from "./dns_types.ts";
 import { Deadline } from "./deadline.ts";
-import { messageOf } from "./socket_errors.ts";
+import { messageOf, ownShortage } from "./socket_errors.ts";
 
 /** The runtime's call, so that tests can stand in for it. */
 export type ResolveDns = (
@@ -56,6 +56,9 @@ export class SystemResolver implements Resolver {
 /** What the runtime says where no name server is configured, or no file says so. */
 const NO_SERVER = /no nameservers? found|no such file/i;
 
+/** The runtime's resolver wraps the error of the socket, and gives no code. */
+const OUT_OF_DESCRIPTORS = /too many open files|os error 2[34]\b/i;
+
 function recordsOf(
   question: Question,
   found: readonly string[] | readonly Deno.SrvRecord[],
@@ -86,6 +89,9 @@ function failureOf(error: unknown, deadlineMs: number): Unresolved {
   if (error instanceof Deno.errors.TimedOut) return silence(deadlineMs);
   if (error instanceof Deno.errors.NotFound) {
     return { failure: "nxdomain", detail: "the system's resolver found no such name or no such records" };
+  }
+  if (ownShortage(error) !== undefined || OUT_OF_DESCRIPTORS.test(messageOf(error))) {
+    return { failure: "own_limit", detail: `the system's resolver could not ask: ${messageOf(error)}` };
   }
   return { failure: "unreachable", detail: `the system's resolver failed: ${messageOf(error)}` };
 }

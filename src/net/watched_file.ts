@@ -1,13 +1,13 @@
 // A small file that others may replace at any time: read again whenever its time, size or inode has changed, so that
 // a running hale follows an edit of /etc/resolv.conf without being told.
 
-import { codeOf } from "./socket_errors.ts";
+import { codeOf, ownShortage } from "./socket_errors.ts";
 
 /** Something that can be read again and again, and changes meanwhile. */
 export interface FileSource<T> {
   /** For people. */
   readonly path: string;
-  /** The content now; undefined when it can not be read. */
+  /** The content now; undefined when it can not be read. Rejects only when we have nothing left to read it with. */
   read(): Promise<T | undefined>;
 }
 
@@ -27,7 +27,7 @@ export class WatchedFile<T> implements FileSource<T> {
     this.#parse = parse;
   }
 
-  /** The content now; undefined when the file can not be read. Costs one `stat` while nothing has changed. */
+  /** The content now, or the last one when we have no file descriptor left; undefined: it can not be read. Costs one `stat` while nothing has changed. */
   async read(): Promise<T | undefined> {
     try {
       const stamp = stampOf(await Deno.stat(this.path));
@@ -37,6 +37,11 @@ export class WatchedFile<T> implements FileSource<T> {
       }
       return this.#seen.value;
     } catch (error) {
+      // Nobody may take that for a system without the file.
+      if (ownShortage(error) !== undefined) {
+        if (this.#seen === undefined) throw error;
+        return this.#seen.value;
+      }
       if (codeOf(error) === undefined && !(error instanceof Deno.errors.NotCapable)) throw error;
       this.#seen = undefined;
       return undefined;

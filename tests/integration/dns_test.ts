@@ -230,3 +230,17 @@ Deno.test("host names are dialled by the cache, whatever the kind", async () => 
     assert.ok(found.addresses.includes("127.0.0.1"));
   }
 });
+
+Deno.test({
+  name: "without a file descriptor left a name is not said to be in trouble",
+  ignore: Deno.build.os === "windows",
+  fn: async () => {
+    const child = new URL("../support/resolve_without_descriptors.ts", import.meta.url).pathname;
+    const { stdout } = await new Deno.Command("sh", {
+      args: ["-c", 'ulimit -n 64 && exec "$0" run --quiet -A "$1"', Deno.execPath(), child],
+      stderr: "inherit",
+    }).output();
+    const lines = new TextDecoder().decode(stdout).trim().split("\n");
+    assert.deepEqual(lines, [...Array.from({ length: 5 }, () => "own_limit"), "one"]);
+  },
+});

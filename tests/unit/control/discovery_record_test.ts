@@ -142,6 +142,39 @@ Deno.test("without fail_open a failure clears the set once, and it returns with 
   await desk.end();
 });
 
+Deno.test("without fail_open our own shortage clears nothing, whatever part of the answer it took", async () => {
+  const cases = [
+    { record: { recordType: "A" }, unasked: [APP] },
+    { record: { recordType: "A+AAAA" }, unasked: [APP] },
+    { record: SRV, unasked: [SERVICE] },
+    { record: SRV, unasked: ["n1.example.test."] },
+  ] as const;
+  for (const { record, unasked } of cases) {
+    const desk = new DiscoveryDesk();
+    desk.script.set(SERVICE, "SRV", srv(["n1.example.test", 80], ["n2.example.test", 80]));
+    for (const name of [APP, "n1.example.test"]) desk.script.setA(name, ["127.0.0.11"], 1);
+    desk.script.setA("n2.example.test", ["127.0.0.12"], 1);
+    await desk.begin({ ...record, failOpen: false });
+    const [before, real] = [desk.keys(), desk.resolver];
+    assert.notEqual(before, undefined);
+    desk.resolver = {
+      resolve: (question, signal) =>
+        (unasked as readonly string[]).includes(question.name) && question.type !== "AAAA"
+          ? Promise.resolve({ failure: "own_limit", detail: "too many open files in this process" })
+          : real.resolve(question, signal),
+    };
+    await desk.clock.advance(60_000);
+    assert.deepEqual(desk.keys(), before);
+    assert.equal(desk.updates.length, 1);
+    assert.equal(desk.tasks.stateOf("app")!.failure, "own_limit");
+    assert.deepEqual(desk.toldFailures(), ["own_limit"]);
+    desk.resolver = real;
+    await desk.clock.advance(60_000);
+    assert.equal(desk.tasks.stateOf("app")!.failure, undefined);
+    await desk.end();
+  }
+});
+
 Deno.test("after clearing, an answer below the floor is taken: there is nothing better to keep", async () => {
   const desk = new DiscoveryDesk();
   desk.script.setA(APP, ["127.0.0.11", "127.0.0.12"]);

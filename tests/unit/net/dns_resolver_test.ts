@@ -165,7 +165,7 @@ Deno.test("SRV records come with the addresses of their targets, and no others",
 
 // Several servers.
 
-type Behaviour = "good" | "silent" | "SERVFAIL" | "REFUSED" | "malformed" | "unreachable";
+type Behaviour = "good" | "silent" | "own_limit" | "SERVFAIL" | "REFUSED" | "malformed" | "unreachable";
 
 /** Servers 10.0.0.1, .2 and so on, each behaving as told. `asked` collects their last numbers. */
 class Servers {
@@ -198,6 +198,7 @@ class Servers {
       silent: { failure: "timeout", detail: `no answer within ${timeoutMs} ms` },
       malformed: { failure: "malformed", detail: "junk" },
       unreachable: { failure: "unreachable", detail: "ENETUNREACH" },
+      own_limit: { failure: "own_limit", detail: "too many open files in this process" },
     };
     const failure = failures[behaviour];
     if (failure !== undefined) return failure;
@@ -364,4 +365,32 @@ Deno.test("the hosts file comes first, in any case, and answers for what it name
   assert.equal(failed(other).failure, "nodata");
   assert.deepEqual(addressesOf(await resolver.resolve({ name: "localhost.", type: "AAAA" })), ["::1"]);
   assert.deepEqual(names(), []);
+});
+
+Deno.test("that we could not ask is told when no server said anything definite, and as nothing worse", async () => {
+  const endOf = async (...behaviours: Behaviour[]) => {
+    const servers = new Servers(...behaviours);
+    const end = await servers.run(servers.resolver());
+    return "failure" in end ? end.failure : "found";
+  };
+  assert.equal(await endOf("own_limit"), "own_limit");
+  assert.equal(await endOf("unreachable", "own_limit"), "own_limit");
+  assert.equal(await endOf("own_limit", "silent"), "own_limit");
+  assert.equal(await endOf("own_limit", "SERVFAIL"), "servfail");
+  assert.equal(await endOf("own_limit", "good"), "found");
+});
+
+Deno.test("a file of the system that can not be opened for want of descriptors is no reason to ask elsewhere", async () => {
+  const shortage = Object.assign(new Error("Too many open files"), { code: "EMFILE" });
+  const noDescriptor = { path: "/etc/resolv.conf", read: () => Promise.reject(shortage) };
+  const resolver = new DnsResolver({
+    clock: new FakeClock(),
+    ...NO_FILES,
+    resolvConf: noDescriptor,
+    ask: () => Promise.reject(new Error("Somebody was asked")),
+  });
+  assert.deepEqual(await resolver.resolve(APP), {
+    failure: "own_limit",
+    detail: "too many open files in this process",
+  });
 });
