@@ -18,11 +18,14 @@ export interface TextProblem {
   readonly problem: string;
 }
 
-/** A name for people and metrics: 1 to 100 characters without control characters or blanks at its ends. */
+/** A name for people, metrics and URLs: 1 to 100 characters, no control characters, no blanks at its ends, not "." or "..". */
 export function readName(text: string): string | TextProblem {
   if (text === "") return { problem: "Empty name" };
   if (text.length > 100) return { problem: "The name is too long" };
   if (text.trim() !== text) return { problem: "A blank at the beginning or end" };
+  if (text === "." || text === "..") {
+    return { problem: "A name of dots alone would be lost in the URLs of the admin API" };
+  }
   return hasControl(text) ? { problem: "A control character in the name" } : text;
 }
 

@@ -7,6 +7,7 @@ import {
   readHostHeader,
   readListenAddress,
   readMethod,
+  readName,
   readNameserver,
   readNetwork,
   readPath,
@@ -40,6 +41,19 @@ function assertRefuses(read: Reader, bad: readonly string[]): void {
 }
 
 const address = (host: string, port: number) => ({ host, port });
+
+Deno.test("names can be shown, and addressed in a URL", () => {
+  const good = ["app", "a b", "a/b", "...", ".a", "a.", "%2e", "\u00e9", "a".repeat(100)];
+  assertReads(readName, Object.fromEntries(good.map((name) => [name, name])));
+  for (const name of good) {
+    const { pathname } = new URL(`http://a/upstreams/${encodeURIComponent(name)}/x`);
+    assert.equal(decodeURIComponent(pathname), `/upstreams/${name}/x`);
+  }
+  assertRefuses(readName, ["", " a", "a ", "a\tb", "a".repeat(101), ".", ".."]);
+  assert.deepEqual(readName(".."), {
+    problem: "A name of dots alone would be lost in the URLs of the admin API",
+  });
+});
 
 Deno.test("listeners accept on addresses and names, with any free port as 0", () => {
   assertReads(readListenAddress, {
