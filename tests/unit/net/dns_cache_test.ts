@@ -111,6 +111,17 @@ Deno.test("while a refresh fails the last good answer goes on, and is tried agai
   assert.deepEqual(await desk.addresses(), ["10.0.0.2"]);
 });
 
+Deno.test("that we could not ask holds one second", async () => {
+  const desk = new Desk();
+  desk.table.fail(APP, "own_limit");
+  assert.equal(await desk.addresses(), "own_limit");
+  desk.table.set(APP, "A", ["10.0.0.1"]);
+  await desk.clock.advance(999);
+  assert.equal(await desk.addresses(), "own_limit");
+  await desk.clock.advance(1);
+  assert.deepEqual(await desk.addresses(), ["10.0.0.1"]);
+});
+
 Deno.test("a failure holds five seconds", async () => {
   const desk = new Desk();
   desk.table.fail(APP, "nxdomain");
