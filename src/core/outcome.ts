@@ -56,8 +56,9 @@ const TABLE = {
   client_slow: row("none", "client", "slow client", "the client was too slow"),
   client_garbage: row("none", "client", "bad request", "the client sent a malformed request"),
   endpoint_reset: row("none", "endpoint", "endpoint abort", "the endpoint reset the connection"),
-  // A pooled connection that the endpoint had closed while it was idle: lawful, says nothing (W6).
-  stale_connection: row("none", "endpoint", "stale connection", "had closed the idle connection"),
+  // A pooled connection that the endpoint had closed while it was idle: lawful, says nothing (W6). Or one on which the
+  // rest of the answer before came late: that answer had counted.
+  stale_connection: row("none", "endpoint", "stale connection", "had ended or spoiled the idle connection"),
   idle: row("none", "nobody", "idle session", "no byte moved within the idle limit"),
   half_close_timeout: row(
     "none",

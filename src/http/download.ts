@@ -7,6 +7,7 @@ import type { Course, Waiting } from "./course.ts";
 import { NAME } from "./header_names.ts";
 import type { RequestHead } from "./request_head.ts";
 import type { IdSpan } from "./request_writer.ts";
+import { REFUSALS } from "./refusal.ts";
 import { type AnswerFraming, ResponseHead } from "./response_head.ts";
 import { type AnswerRewrite, writeInterim, writeResponse, writeSwitch } from "./response_writer.ts";
 import { ascii } from "./spans.ts";
@@ -72,9 +73,11 @@ export class Download {
 
   /** Goes on after a head that was not final, until one is. Gives an outcome when there is none. */
   async readOn(wire: Wire, found: FoundHead): Promise<Outcome | undefined> {
+    let isFirst = true;
     while (found !== "final") {
-      if (found === "refused") return "answer_malformed";
+      if (found === "refused") return isFirst ? this.#refused() : "answer_malformed";
       if (found === "interim") {
+        isFirst = false;
         if (!await this.#passInterim(wire)) return this.#course.clientGone();
       } else {
         wire.makeRoom();
@@ -83,6 +86,17 @@ export class Download {
       found = this.takeHead(wire);
     }
     return undefined;
+  }
+
+  /**
+   * The first bytes on a reused connection are no status line: the rest of the answer before, which had said that it was
+   * whole. Nothing of it can be taken for an answer; a request that can be sent again goes out on a fresh connection.
+   */
+  #refused(): Outcome {
+    const isRest = this.#course.endpoint.uses > 1 && this.response.refusal === REFUSALS.status_line;
+    return isRest && this.#request.isIdempotent && !this.#request.hasBody
+      ? "stale_connection"
+      : "answer_malformed";
   }
 
   #missing(): Outcome {

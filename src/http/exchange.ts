@@ -106,6 +106,11 @@ export class Exchange {
     return this.request.isIdempotent && !this.request.hasBody && !this.hasAnswered;
   }
 
+  /** Whether the answer had no body by rule (RFC 9112 6.3). */
+  get isBodiless(): boolean {
+    return this.status === 304 || this.status === 204 || this.request.method === "HEAD";
+  }
+
   /** Whether the client has sent its whole request. */
   get isRequestRead(): boolean {
     return this.#upload.isRead;

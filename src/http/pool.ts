@@ -1,5 +1,7 @@
 // Kept connections to one endpoint (W6). The one used last is used first, so the others grow old and go. While a
 // connection waits, a read on it is pending: an endpoint that closes it, or says something unasked, takes it out.
+// Some endpoints send a body where there must be none. What comes of it after the next request was written could pass
+// for its answer, so after such an answer the connection rests for a moment before it is used again.
 
 import type { Wire } from "./wire.ts";
 import type { HttpTools } from "./tools.ts";
@@ -17,6 +19,9 @@ export interface PoolLimits {
 /** What is used when nothing else is said. */
 export const POOL_LIMITS: PoolLimits = { maxIdle: 128, idleMs: 60_000, lifeMs: 600_000 };
 
+/** How long a connection rests after an answer that had no body by rule, milliseconds. */
+export const REST_MS = 10;
+
 /** A connection to an endpoint, between exchanges or in one. */
 export class EndpointWire {
   readonly wire: Wire;
@@ -24,6 +29,8 @@ export class EndpointWire {
   /** Exchanges begun on it. More than one: it was reused. */
   uses = 0;
   idleSince = 0;
+  /** Not to be used before, by the clock; 0: at once. */
+  restsUntil = 0;
   readonly #onStale: (connection: EndpointWire) => void;
   readonly #onAhead = (): void => this.#onStale(this);
 
@@ -68,9 +75,20 @@ export class Pool {
 
   /** An idle connection that still seems alive, or undefined. */
   take(): EndpointWire | undefined {
-    const connection = this.#idle.pop();
-    connection?.wake();
+    const idle = this.#idle;
+    const last = idle.length - 1;
+    const at = last < 0 || idle[last]!.restsUntil === 0 ? last : this.#lastRested();
+    if (at < 0) return undefined;
+    const connection = idle[at]!;
+    if (at === last) idle.pop();
+    else idle.splice(at, 1);
+    connection.wake();
     return connection;
+  }
+
+  #lastRested(): number {
+    const now = this.#tools.clock.now();
+    return this.#idle.findLastIndex((one) => one.restsUntil <= now);
   }
 
   /** A connection that was just opened, in use. */
@@ -80,12 +98,16 @@ export class Pool {
     return connection;
   }
 
-  /** Keeps a connection whose exchange is over and left it clean, or closes it when the limits say so. */
-  give(connection: EndpointWire, now: number): void {
+  /**
+   * Keeps a connection whose exchange is over and left it clean, or closes it when the limits say so. `mayTrail`: the
+   * answer had no body by rule, and the endpoint may send one all the same.
+   */
+  give(connection: EndpointWire, now: number, mayTrail = false): void {
     const isOld = now - connection.openedAt >= this.#limits.lifeMs;
     if (this.#isClosed || isOld || this.#idle.length >= this.#limits.maxIdle) {
       return connection.wire.release();
     }
+    connection.restsUntil = mayTrail ? now + REST_MS : 0;
     this.#idle.push(connection);
     connection.rest(now);
   }

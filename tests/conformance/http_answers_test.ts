@@ -2,6 +2,7 @@
 // the endpoint is charged with, and whether its connection is used again.
 
 import assert from "node:assert/strict";
+import { REST_MS } from "../../src/http/pool.ts";
 import { HttpEndpoint, OK, say } from "../support/http_endpoint.ts";
 import { stringOf } from "../support/http_heads.ts";
 import { HttpStage, readUntil } from "../support/http_stage.ts";
@@ -28,6 +29,8 @@ interface Case {
 
 const head = (...lines: string[]): string => lines.join("\r\n") + "\r\n\r\n";
 const answered = { evidence: ["answered×2"], isReused: true };
+/** Without a body by rule: the connection rests for a moment before it is used again. */
+const rested = { evidence: ["answered×2"], isReused: false };
 const refused = (outcome: string, file: string, more: Partial<Case> = {}): Case => (
   { file, evidence: [`${outcome}×1`, "answered×1"], isReused: false, ...more }
 );
@@ -44,7 +47,7 @@ const CASES: readonly Case[] = [
     file: "40-100-100-102-then-204",
     answer: head("HTTP/1.1 100 Continue").repeat(2) + head("HTTP/1.1 102 Processing") +
       head("HTTP/1.1 204 No Content"),
-    ...answered,
+    ...rested,
   },
   {
     file: "40-100-with-content-length",
@@ -52,24 +55,24 @@ const CASES: readonly Case[] = [
     ...answered,
   },
   { file: "41-200-cl0", answer: head("HTTP/1.1 200 OK", "Content-Length: 0"), ...answered },
-  { file: "41-204-with-cl", answer: head("HTTP/1.1 204 No Content"), ...answered },
-  { file: "41-304-no-length", answer: head("HTTP/1.1 304 Not Modified", 'ETag: "abc"'), ...answered },
+  { file: "41-204-with-cl", answer: head("HTTP/1.1 204 No Content"), ...rested },
+  { file: "41-304-no-length", answer: head("HTTP/1.1 304 Not Modified", 'ETag: "abc"'), ...rested },
   {
     file: "41-304-with-cl",
     answer: head("HTTP/1.1 304 Not Modified", 'ETag: "abc"', "Content-Length: 1192"),
-    ...answered,
+    ...rested,
   },
   {
     file: "41-head-with-cl",
     request: GET.replace("GET", "HEAD"),
     answer: head("HTTP/1.1 200 OK", "Content-Length: 1192", "Content-Type: text/html"),
-    ...answered,
+    ...rested,
   },
   {
     file: "41-head-chunked",
     request: GET.replace("GET", "HEAD"),
     answer: head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked"),
-    ...answered,
+    ...rested,
   },
   {
     file: "44-close-delimited-ok",
@@ -157,6 +160,20 @@ Deno.test("every answer case is passed on, or answered for, as it should be", as
       assert.deepEqual(endpoint.seen.map(({ connection }) => connection), one.isReused ? [1, 1] : [1, 2]);
       await until(() => stage.inFlight === 0);
     });
+  }
+});
+
+Deno.test("after an answer without a body the endpoint's connection is used again, once it has rested", async () => {
+  for (const one of CASES.filter(({ file }) => file.startsWith("41-"))) {
+    await using endpoint = endpointFor(one);
+    await using stage = await HttpStage.start([endpoint.address]);
+    using conn = await stage.connect();
+    await say(conn, one.request ?? GET);
+    await readUntil(conn, (text) => text.endsWith("\r\n\r\n"));
+    await new Promise((resolve) => setTimeout(resolve, 3 * REST_MS));
+    await say(conn, AFTER);
+    assert.match(await readUntil(conn, () => false), /^HTTP\/1\.1 200 OK\r\n/);
+    assert.deepEqual(endpoint.seen.map(({ connection }) => connection), [1, 1], one.file);
   }
 });
 

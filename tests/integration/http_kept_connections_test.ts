@@ -128,6 +128,18 @@ Deno.test("a stale connection leads to another endpoint when the first has died 
   assert.ok(stage.evidence.join().includes("refused"));
 });
 
+Deno.test("the rest of another answer under a request costs it one more try, if it can be sent again", async () => {
+  await using endpoint = new HttpEndpoint(async ({ connection, head }, conn) => {
+    if (connection === 1 && head.includes("/again")) await say(conn, "<p>not found</p>");
+    else await say(conn, OK);
+  });
+  await using stage = await HttpStage.start([endpoint.address]);
+  await stage.send(LAST);
+  assert.deepEqual(statuses(await stage.send(get("/again", "Connection: close"))), [200]);
+  assert.deepEqual(endpoint.seen.map(({ connection }) => connection), [1, 1, 2]);
+  assert.deepEqual(stage.evidence, ["answered×2"]);
+});
+
 Deno.test("an endpoint that says more than its answer is not trusted with another request on that connection", async () => {
   await using endpoint = new HttpEndpoint(`${OK}HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nfooled`);
   await using stage = await HttpStage.start([endpoint.address]);

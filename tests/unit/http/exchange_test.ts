@@ -173,7 +173,7 @@ async function outcomeOf(
 Deno.test("how an endpoint fails is told apart", async () => {
   const reset = (scene: Scene) => scene.endpoint.reset();
   const ends = (scene: Scene) => scene.endpoint.close();
-  const cases: [Outcome, string, (scene: Scene) => void, number][] = [
+  const cases: [Outcome, string, (scene: Scene) => void | Promise<void>, number][] = [
     ["no_answer", "", ends, 1],
     ["no_answer", "", reset, 1],
     ["stale_connection", "", ends, 2],
@@ -183,6 +183,11 @@ Deno.test("how an endpoint fails is told apart", async () => {
     ["answer_cut", HALF, ends, 1],
     ["answer_cut", HALF, reset, 1],
     ["answer_malformed", "HTTP/2", () => {}, 1],
+    // The late rest of an answer before, in one piece or after a part that looks well.
+    ["stale_connection", "<p>", () => {}, 2],
+    ["stale_connection", "HTTP/1", async (scene) => void await scene.endpoint.write(bytesOf("<p>")), 2],
+    ["answer_malformed", "HTTP/1.1 200 OK\r\nbad\r\n\r\n", () => {}, 2],
+    ["answer_malformed", "HTTP/1.1 103 X\r\n\r\n<p>", () => {}, 2],
     ["answered", "HTTP/1.1 200 OK\r\n\r\nall", ends, 1],
     ["answer_cut", "HTTP/1.1 200 OK\r\n\r\nall", reset, 1],
   ];
@@ -190,6 +195,18 @@ Deno.test("how an endpoint fails is told apart", async () => {
     const scene = await outcomeOf(answer, then, { uses });
     assert.equal(scene.outcome, outcome, `${JSON.stringify(answer)} on use ${uses}`);
     assert.equal(scene.exchange.keepsEndpoint, false);
+  }
+});
+
+Deno.test("the rest of another answer is a malformed one to a request that may not be sent twice", async () => {
+  for (
+    const request of [
+      "POST / HTTP/1.1\r\nHost: a\r\n\r\n",
+      "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx",
+    ]
+  ) {
+    const scene = await outcomeOf("<p>", () => {}, { uses: 2, request });
+    assert.equal(scene.outcome, "answer_malformed");
   }
 });
 

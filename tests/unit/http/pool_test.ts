@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { TimerWheel } from "../../../src/core/wheel.ts";
-import { Pool } from "../../../src/http/pool.ts";
+import { Pool, REST_MS } from "../../../src/http/pool.ts";
 import { createHttpTools } from "../../../src/http/tools.ts";
 import { Wire } from "../../../src/http/wire.ts";
 import { FakeClock, settled } from "../../support/fake_clock.ts";
@@ -54,6 +54,34 @@ Deno.test("a connection on which something unasked comes is not used again", asy
   await settled();
   assert.equal(pool.take(), undefined);
   assert.equal(connection.wire.isClosed, true);
+});
+
+Deno.test("after an answer without a body by rule a connection rests, and others are used meanwhile", async () => {
+  const { clock, pool, open } = setUp();
+  const [older, newer] = [open(), open()];
+  pool.give(older.connection, clock.now());
+  pool.give(newer.connection, clock.now(), true);
+  assert.equal(pool.take(), older.connection);
+  assert.equal(pool.take(), undefined);
+  assert.equal(pool.size, 1);
+  await clock.advance(REST_MS - 1);
+  assert.equal(pool.take(), undefined);
+  await clock.advance(1);
+  assert.equal(pool.take(), newer.connection);
+  // It rests for that one answer only.
+  pool.give(newer.connection, clock.now());
+  assert.equal(pool.take(), newer.connection);
+  older.connection.wire.release();
+  newer.connection.wire.release();
+});
+
+Deno.test("what comes while a connection rests takes it out", async () => {
+  const { clock, pool, open } = setUp();
+  const { peer, connection } = open();
+  pool.give(connection, clock.now(), true);
+  await peer.write(bytesOf("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno"));
+  await clock.advance(REST_MS);
+  assert.deepEqual([pool.size, pool.take(), connection.wire.isClosed], [0, undefined, true]);
 });
 
 Deno.test("an end in the middle of an exchange is the exchange's business", async () => {
