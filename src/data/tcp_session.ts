@@ -1,4 +1,4 @@
-// One TCP client connection from accept to close (DESIGN 5): connect to an endpoint, relay, report, account. What
+// One TCP client connection from accept to close: its TLS handshake, if any, connect to an endpoint, relay, report. What
 // happens after the connection stands never charges the endpoint.
 
 import type { Outcome } from "../core/outcome.ts";
@@ -7,6 +7,7 @@ import { closeQuietly, Relay } from "../net/relay.ts";
 import { clientHashOf, clientTextOf } from "./client_address.ts";
 import { connect, type Connecting, type Connection } from "./connect.ts";
 import { countOutcome } from "./counts.ts";
+import { HandshakeLimit } from "./handshake_limit.ts";
 import { IdleLimit } from "./idle_limit.ts";
 import type { ClientConn, Service, Session } from "./service.ts";
 
@@ -34,6 +35,8 @@ export class TcpSession implements Session, Connecting {
 
   /** Serves the connection to its end. */
   async serve(): Promise<void> {
+    const ready = this.#client.ready?.();
+    if (ready !== undefined && !await this.#becomesReady(ready)) return;
     const picker = this.#service.picker(this.#config.upstream!);
     if (picker?.upstream.loadBalancer === "ip_hash") this.clientHash = clientHashOf(this.#client);
     const found = picker && await connect(this.#service, picker, this);
@@ -44,6 +47,14 @@ export class TcpSession implements Session, Connecting {
     lease.report("connected", found.dialMs);
     const outcome = await this.#copy(found);
     this.#account(outcome, found);
+  }
+
+  /** Whether the client's TLS handshake ends well, and in time. */
+  async #becomesReady(ready: Promise<boolean>): Promise<boolean> {
+    const limit = new HandshakeLimit(this.#service.wheel, () => closeQuietly(this.#client));
+    if (await limit.wait(ready)) return true;
+    this.#refuse(this.cutBy ?? (limit.isOver ? "client_slow" : "client_aborted"), 0);
+    return false;
   }
 
   /** Nobody could be reached: the client's connection is closed at once (T4). */

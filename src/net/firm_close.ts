@@ -9,6 +9,10 @@ import type { Duplex } from "../core/duplex.ts";
 export interface AcceptedConn extends Duplex {
   readonly remoteAddr: Deno.Addr;
   setNoDelay?(noDelay?: boolean): void;
+  /**
+   * Whether it came to be usable: false when it did not, or was closed before; undefined or absent: it is. Does not reject.
+   */
+  ready?(): Promise<boolean> | undefined;
   /** Once closed: resolves when the socket is free, which may be much later; undefined or absent: it is. */
   leftBehind?(): Promise<void> | undefined;
 }

@@ -16,6 +16,7 @@ export class TlsClientConn implements AcceptedConn {
   /** Resolves with the end of the handshake, well or badly. */
   readonly #shaken: Promise<void>;
   #isShaken = false;
+  #isGood = false;
   #isClosed = false;
   /** Rejects at `close`, for whoever waits for the handshake. */
   readonly #closing = Promise.withResolvers<never>();
@@ -24,17 +25,31 @@ export class TlsClientConn implements AcceptedConn {
   constructor(shaking: Shaking, conn: AcceptedConn = shaking) {
     this.#conn = conn;
     this.#closing.promise.catch(() => {}); // Often nobody waits.
-    const settle = () => this.#settle();
-    this.#shaken = shaking.handshake().then(settle, settle);
+    this.#shaken = shaking.handshake().then(() => this.#settle(true), () => this.#settle(false));
   }
 
-  #settle(): void {
+  #settle(isGood: boolean): void {
     this.#isShaken = true;
+    this.#isGood = isGood;
     if (this.#isClosed) this.#conn.close();
   }
 
   get remoteAddr(): Deno.Addr {
     return this.#conn.remoteAddr;
+  }
+
+  /** Whether the handshake ended well before the connection was closed; undefined: it did. */
+  ready(): Promise<boolean> | undefined {
+    return this.#isGood && !this.#isClosed ? undefined : this.#whenReady();
+  }
+
+  async #whenReady(): Promise<boolean> {
+    try {
+      await this.#afterShaking(() => Promise.resolve());
+    } catch {
+      return false; // Closed.
+    }
+    return this.#isGood && !this.#isClosed;
   }
 
   /** Once closed: resolves when the client has let go of the socket, too; undefined: it is free. */

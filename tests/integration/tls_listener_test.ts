@@ -45,6 +45,20 @@ function namesAt(port: number): Promise<string> {
   });
 }
 
+Deno.test("a silent TLS client of a tcp listener costs its endpoint no connection", async () => {
+  await using endpoint = new TcpEndpoint(echo);
+  const port = freePort();
+  await using _hale = await InlineHale.start(config({ port, endpoint }), files("local"));
+  using _silent = await Deno.connect({ hostname: "127.0.0.1", port });
+  for (let turn = 0; turn < 3; turn++) {
+    using conn = await Deno.connect({ hostname: "127.0.0.1", port });
+    using tls = await Deno.startTls(conn, { hostname: "localhost", caCerts: [CA] });
+    await writeBytes(tls, Uint8Array.from([1, 2, 3]));
+    assert.deepEqual([...await readExactly(tls, 3)], [1, 2, 3]);
+  }
+  assert.equal(endpoint.accepted, 3);
+});
+
 Deno.test("a tcp listener takes clients of any protocol, an http one those of HTTP/1.1", async () => {
   await using endpoint = new TcpEndpoint(echo);
   const port = freePort();

@@ -91,12 +91,11 @@ class World {
     this.plane.take(plan, retireMs);
   }
 
-  /** A client connects; gives its end. */
-  async connect(port: number): Promise<MemoryDuplex> {
+  /** A client connects, with a TLS handshake that ends as `ready` does; gives its end. */
+  async connect(port: number, ready?: Promise<boolean>): Promise<MemoryDuplex> {
     const [near, far] = memoryPair();
-    this.#accepts.get(port)!(
-      Object.assign(near, { remoteAddr: { transport: "tcp", hostname: "10.9.9.9", port: 9 } as const }),
-    );
+    const remoteAddr = { transport: "tcp", hostname: "10.9.9.9", port: 9 } as const;
+    this.#accepts.get(port)!(Object.assign(near, { remoteAddr, ...(ready && { ready: () => ready }) }));
     await settled();
     return far;
   }
@@ -145,6 +144,48 @@ Deno.test("that the limit is reached is told once, until there is good room agai
   await world.connect(1);
   await world.ticks(2);
   assert.deepEqual(world.told("full").map(({ over }) => over), [false, true, false]);
+  await world.end();
+});
+
+Deno.test("nothing is dialed for a client before its TLS handshake has ended well", async () => {
+  const world = new World();
+  world.take();
+  const [good, bad] = [Promise.withResolvers<boolean>(), Promise.withResolvers<boolean>()];
+  await world.connect(1, good.promise);
+  await world.connect(1, bad.promise);
+  await world.ticks(20);
+  assert.equal(world.dialing.targets.length, 0);
+  assert.deepEqual([0, 1].map((slot) => world.board.cells(slot).inFlight), [0, 0]);
+  bad.resolve(false);
+  await settled();
+  assert.equal(world.dialing.targets.length, 0);
+  assert.deepEqual(world.outcomes("a"), { client_aborted: 1 });
+  good.resolve(true);
+  await settled();
+  assert.equal(world.dialing.targets.length, 1);
+  await world.end();
+});
+
+Deno.test("a TLS client that does not shake hands in ten seconds is too slow, and one that is cut does not wait", async () => {
+  const world = new World();
+  world.take();
+  const slow = Promise.withResolvers<boolean>();
+  const client = await world.connect(1, slow.promise);
+  const ended = client.read(new Uint8Array(1));
+  void ended.then((count) => slow.resolve(count !== null));
+  await world.ticks(95);
+  assert.equal(world.plane.sessionCount, 1);
+  await world.ticks(10);
+  assert.equal(await ended, null);
+  assert.deepEqual(world.outcomes("a"), { client_slow: 1 });
+
+  const waiting = Promise.withResolvers<boolean>();
+  const other = await world.connect(1, waiting.promise);
+  void other.read(new Uint8Array(1)).then((count) => waiting.resolve(count !== null));
+  world.plane.cut();
+  await settled();
+  assert.deepEqual(world.outcomes("a"), { client_slow: 1, drained: 1 });
+  assert.equal(world.dialing.targets.length, 0);
   await world.end();
 });
 

@@ -38,6 +38,29 @@ Deno.test("bytes move once the handshake has ended, and not before", async () =>
   assert.deepEqual([conn.leftBehind(), counts.closes], [undefined, 1]);
 });
 
+Deno.test("it is ready once the handshake has ended well, and not when it fails or was closed before", async () => {
+  const good = shaking();
+  const ready = good.conn.ready();
+  good.hand.resolve();
+  assert.equal(await ready, true);
+  assert.equal(good.conn.ready(), undefined);
+  good.conn.close();
+
+  const bad = shaking();
+  const failing = bad.conn.ready();
+  bad.hand.reject(new Error("no certificate that it likes"));
+  assert.deepEqual([await failing, await bad.conn.ready()], [false, false]);
+  bad.conn.close();
+
+  const closed = shaking();
+  const closing = closed.conn.ready();
+  closed.conn.close();
+  assert.equal(await closing, false);
+  closed.hand.resolve();
+  await settled();
+  assert.equal(await closed.conn.ready(), false);
+});
+
 Deno.test("closing before the end of the handshake ends all waiting, and closes the socket when it can", async () => {
   const { conn, hand, counts } = shaking();
   const reading = conn.read(new Uint8Array(4));
