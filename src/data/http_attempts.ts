@@ -146,7 +146,7 @@ export class Attempts {
   #account(connection: EndpointWire, { lease, site }: Leased, outcome: Outcome): void {
     const exchange = this.#exchange;
     const now = this.endedAt = this.#office.tools.clock.now();
-    if (exchange.keepsEndpoint) site.pool.give(connection, now, exchange.isBodiless);
+    if (exchange.keepsEndpoint) site.pool.give(connection, now, exchange.mayTrail);
     else if (exchange.isUpgraded) this.upgraded = { connection, lease };
     else connection.wire.release();
     const hasAnswer = exchange.answeredAt > 0;

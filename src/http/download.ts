@@ -171,6 +171,12 @@ export class Download {
     return this.#body.done && this.#body.tail === undefined && !this.#addsChunks;
   }
 
+  /** Whether the answer had no body by rule (HEAD, 204, 304) though its head announces one. */
+  get mayTrail(): boolean {
+    const { contentLength, chunked } = this.response;
+    return this.#body.framing === "none" && (contentLength > 0 || chunked);
+  }
+
   /** Passes on what follows the first part. Gives an outcome when it did not get through whole. */
   async passRest(wire: Wire): Promise<Outcome | undefined> {
     const { tools, client, options } = this.#course;

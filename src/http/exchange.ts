@@ -106,9 +106,9 @@ export class Exchange {
     return this.request.isIdempotent && !this.request.hasBody && !this.hasAnswered;
   }
 
-  /** Whether the answer had no body by rule (RFC 9112 6.3). */
-  get isBodiless(): boolean {
-    return this.status === 304 || this.status === 204 || this.request.method === "HEAD";
+  /** Whether the endpoint may yet send a body that its answer announced and could not have. */
+  get mayTrail(): boolean {
+    return this.#download.mayTrail;
   }
 
   /** Whether the client has sent its whole request. */

@@ -1,7 +1,7 @@
 // Kept connections to one endpoint (W6). The one used last is used first, so the others grow old and go. While a
 // connection waits, a read on it is pending: an endpoint that closes it, or says something unasked, takes it out.
-// Some endpoints send a body where there must be none. What comes of it after the next request was written could pass
-// for its answer, so after such an answer the connection rests for a moment before it is used again.
+// Some endpoints send a body that they announce where there must be none (HEAD, 204, 304). What comes of it after the next
+// request was written could pass for its answer, so after such a head the connection rests for a moment.
 
 import type { Wire } from "./wire.ts";
 import type { HttpTools } from "./tools.ts";
@@ -19,7 +19,7 @@ export interface PoolLimits {
 /** What is used when nothing else is said. */
 export const POOL_LIMITS: PoolLimits = { maxIdle: 128, idleMs: 60_000, lifeMs: 600_000 };
 
-/** How long a connection rests after an answer that had no body by rule, milliseconds. */
+/** How long a connection rests after an answer that announced a body and had none by rule, milliseconds. */
 export const REST_MS = 10;
 
 /** A connection to an endpoint, between exchanges or in one. */
@@ -100,7 +100,7 @@ export class Pool {
 
   /**
    * Keeps a connection whose exchange is over and left it clean, or closes it when the limits say so. `mayTrail`: the
-   * answer had no body by rule, and the endpoint may send one all the same.
+   * answer announced a body that it had not by rule, and the endpoint may send it all the same.
    */
   give(connection: EndpointWire, now: number, mayTrail = false): void {
     const isOld = now - connection.openedAt >= this.#limits.lifeMs;

@@ -29,7 +29,7 @@ interface Case {
 
 const head = (...lines: string[]): string => lines.join("\r\n") + "\r\n\r\n";
 const answered = { evidence: ["answered×2"], isReused: true };
-/** Without a body by rule: the connection rests for a moment before it is used again. */
+/** It announces a body that it has not by rule: the connection rests for a moment before it is used again. */
 const rested = { evidence: ["answered×2"], isReused: false };
 const refused = (outcome: string, file: string, more: Partial<Case> = {}): Case => (
   { file, evidence: [`${outcome}×1`, "answered×1"], isReused: false, ...more }
@@ -47,7 +47,7 @@ const CASES: readonly Case[] = [
     file: "40-100-100-102-then-204",
     answer: head("HTTP/1.1 100 Continue").repeat(2) + head("HTTP/1.1 102 Processing") +
       head("HTTP/1.1 204 No Content"),
-    ...rested,
+    ...answered,
   },
   {
     file: "40-100-with-content-length",
@@ -56,7 +56,7 @@ const CASES: readonly Case[] = [
   },
   { file: "41-200-cl0", answer: head("HTTP/1.1 200 OK", "Content-Length: 0"), ...answered },
   { file: "41-204-with-cl", answer: head("HTTP/1.1 204 No Content"), ...rested },
-  { file: "41-304-no-length", answer: head("HTTP/1.1 304 Not Modified", 'ETag: "abc"'), ...rested },
+  { file: "41-304-no-length", answer: head("HTTP/1.1 304 Not Modified", 'ETag: "abc"'), ...answered },
   {
     file: "41-304-with-cl",
     answer: head("HTTP/1.1 304 Not Modified", 'ETag: "abc"', "Content-Length: 1192"),

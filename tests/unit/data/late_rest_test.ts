@@ -1,4 +1,4 @@
-// Endpoints that send a body where there must be none: what comes late never reaches a client as the next answer.
+// Endpoints that send a body which they announce where there must be none: what comes late never reaches a client as the next answer.
 
 import assert from "node:assert/strict";
 import { REST_MS } from "../../../src/http/pool.ts";
@@ -8,7 +8,6 @@ import { hear, MemoryStage, tell } from "../../support/memory_stage.ts";
 
 const HEADS: Readonly<Record<string, string>> = {
   "GET /304": "HTTP/1.1 304 Not Modified\r\nContent-Length: 99\r\n\r\n",
-  "GET /204": "HTTP/1.1 204 No Content\r\n\r\n",
   "GET /204-with-length": "HTTP/1.1 204 No Content\r\nContent-Length: 99\r\n\r\n",
   "HEAD /": "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n",
 };
@@ -59,6 +58,21 @@ for (const first of Object.keys(HEADS)) {
     await stage.end();
   });
 }
+
+Deno.test("an answer that announces no body costs its connection no rest", async () => {
+  const take = (conn: MemoryDuplex) => {
+    conns.push(conn);
+    void hear(conn, () => tell(conn, "HTTP/1.1 304 Not Modified\r\n\r\n"));
+  };
+  const conns: MemoryDuplex[] = [];
+  const stage = new MemoryStage(take);
+  const client = stage.connect();
+  void hear(client, () => {});
+  await tell(client, requests("GET /304"));
+  for (let round = 0; round < 5; round++) await settled();
+  assert.equal(conns.length, 1);
+  await stage.end();
+});
 
 Deno.test("a connection that stays silent is used again after its rest", async () => {
   const { conns, take } = endpoint("GET /304", "");
