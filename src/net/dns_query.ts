@@ -3,10 +3,11 @@
 // the resolver's business.
 
 import { type Address, canonicalHost, formatAddress, isIpv6 } from "../core/address.ts";
-import { writeAll } from "../core/duplex.ts";
+import { type Duplex, writeAll } from "../core/duplex.ts";
 import { connectTcp, Deadline } from "./deadline.ts";
 import { decodeAnswer, type DnsAnswer, encodeQuery, RCODE } from "./dns_message.ts";
 import type { DnsFailureKind, Question } from "./dns_types.ts";
+import { firmlyClosing } from "./firm_close.ts";
 import { codeOf, messageOf, ownShortage } from "./socket_errors.ts";
 
 /** An answer of a name server, whatever it says. */
@@ -126,9 +127,9 @@ function isSameHost(seen: string, asked: string): boolean {
 
 async function exchangeTcp(asking: Asking, query: Uint8Array): Promise<Reply | AskFailure> {
   const { server, deadline } = asking;
-  let conn: Deno.TcpConn;
+  let conn: Duplex;
   try {
-    conn = await connectTcp(server, deadline);
+    conn = firmlyClosing(await connectTcp(server, deadline));
   } catch (error) {
     return deadline.struck === undefined ? unreachable(error) : noAnswer(asking);
   }
@@ -138,7 +139,7 @@ async function exchangeTcp(asking: Asking, query: Uint8Array): Promise<Reply | A
 }
 
 /** Over TCP each message follows its length in two bytes (RFC 1035 section 4.2.2). */
-async function talk(conn: Deno.TcpConn, query: Uint8Array): Promise<Reply | AskFailure> {
+async function talk(conn: Duplex, query: Uint8Array): Promise<Reply | AskFailure> {
   try {
     await writeAll(conn, Uint8Array.from([query.length >> 8, query.length & 255, ...query]));
     while (true) {
@@ -156,7 +157,7 @@ async function talk(conn: Deno.TcpConn, query: Uint8Array): Promise<Reply | AskF
 }
 
 /** Undefined when the connection ends before that many bytes. */
-async function readExactly(conn: Deno.TcpConn, count: number): Promise<Uint8Array | undefined> {
+async function readExactly(conn: Duplex, count: number): Promise<Uint8Array | undefined> {
   const bytes = new Uint8Array(count);
   let filled = 0;
   while (filled < count) {
