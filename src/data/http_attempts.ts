@@ -1,5 +1,6 @@
 // From a request to the outcome of its exchange: pick an endpoint, take a kept connection or dial, try, and try again
-// where that is safe (W6): connect failures elsewhere, a stale connection once afresh, a status elsewhere if wanted.
+// where that is safe (W6): connect failures elsewhere, a stale connection afresh, a fresh one without an answer once
+// elsewhere, a status elsewhere if wanted.
 // Every attempt is reported under the epoch of its lease, and every lease is released.
 
 import type { Outcome } from "../core/outcome.ts";
@@ -79,6 +80,7 @@ export class Attempts {
     this.#begin(exchange, picker);
     const { clock } = this.#office.tools;
     let outcome: Outcome = "no_endpoint";
+    let isSentElsewhere = false;
     let lease = picker.pick(this.#owner);
     while (lease !== undefined) {
       const site = this.#use(lease);
@@ -102,6 +104,10 @@ export class Attempts {
         this.#owner.slot = -1;
       }
       lease = this.#nextLease();
+      if (outcome === "no_answer" && !isSentElsewhere && exchange.canResend) {
+        isSentElsewhere = true;
+        lease = this.#leaseElsewhere();
+      }
     }
     return this.#owner.cutBy ?? outcome;
   }
@@ -161,8 +167,12 @@ export class Attempts {
     this.#next = undefined;
     if (next !== undefined || this.#dialOutcome === "connected") return next;
     // Our own lack of descriptors would be the same everywhere.
-    if (this.#dialOutcome === "out_of_descriptors" || this.#owner.cutBy !== undefined) return undefined;
-    if (this.#look?.gone !== undefined) return undefined;
+    if (this.#dialOutcome === "out_of_descriptors" || this.#look?.gone !== undefined) return undefined;
+    return this.#leaseElsewhere();
+  }
+
+  #leaseElsewhere(): Lease | undefined {
+    if (this.#owner.cutBy !== undefined) return undefined;
     return this.count < this.#picker.upstream.connectAttempts ? this.#pickOther() : undefined;
   }
 

@@ -81,6 +81,22 @@ Deno.test("a 5xx is passed on and charged, a 4xx is passed on and counts for the
   assert.deepEqual(stage.plane.stats().upstreams.app!.responses, { "5xx": 1, "4xx": 1 });
 });
 
+Deno.test("a request that an endpoint took and never answered goes elsewhere once, if it can be sent again", async () => {
+  await using endpoint = new HttpEndpoint();
+  await using mute = new TcpEndpoint((conn) => conn.read(new Uint8Array(1000)).then(() => {}));
+  await using other = new TcpEndpoint((conn) => conn.read(new Uint8Array(1000)).then(() => {}));
+  await using stage = await HttpStage.start([mute.address, endpoint.address]);
+  for (let turn = 0; turn < 4; turn++) assert.deepEqual(said(await stage.send(LAST)), ["200"]);
+  assert.ok(stage.evidence.includes("no_answer×1"));
+  const post = "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi";
+  const posts = [said(await stage.send(post)), said(await stage.send(post))].flat().sort();
+  assert.deepEqual(posts, ["200", "502 no_answer"]);
+  stage.replace([mute.address, other.address]);
+  const before = [mute.accepted, other.accepted];
+  assert.deepEqual(said(await stage.send(LAST)), ["502 no_answer"]);
+  assert.deepEqual([mute.accepted, other.accepted], before.map((count) => count + 1));
+});
+
 Deno.test("a refused connection leads to the next endpoint, and to 502 when there is none", async () => {
   await using endpoint = new HttpEndpoint();
   const gone = dead();
