@@ -10,13 +10,14 @@ import { closeQuietly } from "./wire.ts";
 
 const HELP = `Usage: deno task bench [--turns N] [--only TEXT] [--proxies NAME,...] [--json]
 
---turns N      measured turns of each proxy at each work (default 9: about two minutes; 41 for quiet numbers)
+--turns N      measured turns of each proxy at each work (default 9: about three minutes; 41 for quiet numbers)
 --only TEXT    only works whose name contains TEXT, upper and lower case alike ("tcp", "kept", "idle")
 --proxies A,B  only these of ${PROXY_NAMES.join(", ")}
 --json         one JSON object instead of the table
 HALE_BIN       the hale executable to measure; without it the source runs`;
 
-const WARM_UP_TURNS = 3;
+/** A compiler at run time needs some ten thousand requests before code costs what it will cost for ever. */
+const WARM_UP_TURNS = 8;
 const IDLE_NAME = "TCP memory per idle session";
 
 interface Options {
