@@ -6,7 +6,7 @@ import { jsonSchema } from "../src/config/json_schema.ts";
 
 /** The part of a JSON Schema that the tables show. */
 interface Schema {
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly description?: string;
   readonly default?: unknown;
   readonly const?: unknown;
@@ -119,7 +119,9 @@ function typeText(schema: Schema): string {
   }
   if (schema.type === "boolean") return "true, false";
   if (schema.type === "array") return "list";
-  return schema.type === "object" ? "block" : schema.type === "null" ? "empty" : "text";
+  // A block that may also be left empty has both types.
+  if ([schema.type].flat().includes("object")) return "block";
+  return schema.type === "null" ? "empty" : "text";
 }
 
 function table(rows: readonly (readonly string[])[]): string {

@@ -43,7 +43,7 @@ export function readArgs<const T extends ParseArgsOptionsConfig>(
     if (count > max) throw new Error(`"${parsed.positionals[max]}" is one argument too many`);
     return parsed;
   } catch (error) {
-    const message = error instanceof Error ? error.message.split("\n")[0] : String(error);
+    const message = error instanceof Error ? error.message.split(/\n|\. To specify/)[0] : String(error);
     io.err(`hale: ${message}\nusage: ${usage.synopsis}\nTry --help for more\n`);
     return { exitCode: 2 } as const;
   }

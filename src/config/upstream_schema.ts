@@ -61,20 +61,22 @@ export const upstreamSchema = block({
   load_balancer: choice(["round_robin", "least_requests", "random", "ip_hash", "peak_ewma"]).default(
     "round_robin",
   )
-    .describe("How an endpoint is chosen"),
+    .describe("How an endpoint is chosen; ip_hash: by the address that connects"),
   endpoints: list(endpointSchema, "a list of endpoints").default([])
     .describe("The endpoints; with dns_discovery the ones used until the first answer"),
   connect_attempts: integer(1, 10).default(3)
     .describe("How many different endpoints one session or exchange may try"),
   max_connections: integer(1, 1_000_000).optional()
-    .describe("Sessions and exchanges at a time per endpoint; default: no limit"),
+    .describe(
+      "Sessions and exchanges at a time per endpoint, over all workers; nothing queues. Default: no limit",
+    ),
   timeouts: timeoutsSchema.prefault({}).describe("Time limits toward the endpoints"),
   host: text(`keep, endpoint or a Host header`, readHostChoice).default("keep")
     .describe(
       "Host header toward the endpoints: keep the client's, the endpoint's address, or this text; default: keep",
     ),
   retries: retriesSchema.optional().describe(
-    "Retries after answer statuses, never for POST or PATCH; absent: off",
+    "Retries after answer statuses, never for POST, PATCH or a request with a body; absent: off",
   ),
   tls: upstreamTlsSchema.optional().describe("tcp: speak TLS to the endpoints. https has it anyway"),
   trusted_ca_file: text("a file of CA certificates", readFilePath).optional()

@@ -142,6 +142,7 @@ export class Program {
 
   /** All or nothing: the admin address is bound before anything is swapped. */
   async #apply(config: Config, origin: ConfigOrigin): Promise<readonly string[]> {
+    if (origin.trigger === "start") this.#log.settings = config.log;
     const problem = trustProblem(this.#trust, config.upstreams) ?? this.#admin.prepare(config.admin);
     let isApplied = false;
     try {

@@ -1,7 +1,7 @@
 // The command line as a person meets it: help, exit codes, and a clear sentence for every bad input.
 
 import assert from "node:assert/strict";
-import { ConfigFolder, runHale } from "../support/hale_process.ts";
+import { ConfigFolder, HaleProcess, runHale } from "../support/hale_process.ts";
 import { freePort } from "../support/ports.ts";
 
 const COMMANDS = [
@@ -56,7 +56,13 @@ Deno.test("--help works alone and for every command, with an example", async () 
 
 Deno.test("an unknown command or option is a usage error that names it", async () => {
   await refused(["chekc"], [2], /chekc/);
-  await refused(["check", "--colour"], [2], /--colour/);
+  await refused(["check", "--colour"], [2], /^hale: Unknown option '--colour'$/m);
+});
+
+Deno.test("a command whose output nobody reads any more ends without a word", async () => {
+  await using hale = HaleProcess.start(["schema"], { log: "closed" });
+  assert.equal(await hale.exitCode(), 1);
+  assert.equal(hale.log, "");
 });
 
 Deno.test("schema prints a JSON schema, the one that is kept beside the examples", async () => {

@@ -39,3 +39,32 @@ upstreams:
     assert.equal(await hale.stop(), 0);
   });
 }
+
+Deno.test("the first line already has the format and the level of the config", async () => {
+  const settings = { json: "{ format: json }", warning: "{ level: warning }" };
+  for (const [name, log] of Object.entries(settings)) {
+    const [port, admin] = [freePort(), freePort()];
+    using folder = new ConfigFolder();
+    const path = folder.write(
+      "hale.yaml",
+      `
+admin: { address: "127.0.0.1:${admin}" }
+log: ${log}
+listeners: [{ name: in, address: "127.0.0.1:${port}", protocol: tcp, upstream: up }]
+upstreams: [{ name: up, protocol: tcp, endpoints: ["127.0.0.1:9"] }]
+`,
+    );
+    await using hale = HaleProcess.start(["run", "-c", path]);
+    await until(
+      "hale to be ready",
+      () => askHttp(admin, "/readyz").then(({ status }) => status === 200, () => false),
+    );
+    assert.equal(await hale.stop(), 0);
+    const lines = hale.log.split("\n").filter((line) => line !== "");
+    if (name === "warning") assert.deepEqual(lines, []);
+    else {
+      assert.match(lines[0]!, /"kind":"listener_added"/);
+      for (const line of lines) JSON.parse(line);
+    }
+  }
+});

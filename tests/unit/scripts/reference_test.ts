@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { METRICS } from "../../../src/admin/metrics.ts";
 import { VERSION } from "../../../src/core/version.ts";
-import { renewed, replaceSection, schemaText } from "../../../scripts/reference.ts";
+import { configReference, renewed, replaceSection, schemaText } from "../../../scripts/reference.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
 const read = (path: string) => Deno.readTextFileSync(new URL(path, ROOT));
@@ -17,6 +17,10 @@ Deno.test("the tables of the README are those of the schema and the metrics", ()
   const readme = read("README.md");
   assert.equal(unspaced(readme), unspaced(renewed(readme)), "renew them: deno task docs");
   for (const { name } of METRICS) assert.ok(readme.includes(`\`${name}\``), name);
+});
+
+Deno.test("a block that may be left empty is called a block", () => {
+  assert.match(configReference(), /^\| `health` \|[^|]*\| block \|/m);
 });
 
 Deno.test("the schema beside the examples is the one that hale prints", () => {
