@@ -67,7 +67,8 @@ export class Upload {
     const { client, options, endpoint } = course;
     this.#firstPage = this.#writeFirst(id);
     course.uploading = "writing";
-    course.looksLater &&= options.readMs > LOOK_MS;
+    // A dial that took long has begun that read already.
+    course.looksLater &&= options.readMs > LOOK_MS && !client.wire.isReading && !client.wire.ended;
     const waitMs = client.wire.ended
       ? course.tools.limits.halfClosedMs
       : course.looksLater

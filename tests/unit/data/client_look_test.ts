@@ -117,6 +117,21 @@ for (const [kind, request] of [["kept", KEPT], ["not kept", NOT_KEPT]] as const)
     await scene.stage.end();
     assert.deepEqual(scene.stage.evidence, ["answered"]);
   });
+
+  for (const [when, dialMs, answerMs] of [["during", 300, 0], ["after", 0, 100]] as const) {
+    Deno.test(`a client that ends its side ${when} a slow dial is soon gone for the answer, too (${kind})`, async () => {
+      const scene = new Scene();
+      await scene.say(request);
+      await scene.stage.pass(300);
+      if (when === "during") await scene.client.closeWrite();
+      await scene.stage.pass(dialMs);
+      await scene.dialing.connect();
+      await scene.stage.pass(answerMs);
+      if (when === "after") await scene.client.closeWrite();
+      await scene.stage.pass(2000);
+      scene.assertGivenUp("client_aborted");
+    });
+  }
 }
 
 Deno.test("a client that leaves at once is noticed as well", async () => {
