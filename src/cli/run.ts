@@ -35,12 +35,13 @@ export async function runCommand(args: readonly string[], io: Io): Promise<numbe
 /** The usage of `hale tcp` or `hale http`. */
 function quickUsage(protocol: "tcp" | "http"): Usage {
   const endpoints = protocol === "tcp" ? "HOST:PORT..." : "URL...";
+  const failing = protocol === "tcp" ? "refuses connections" : "fails";
   return {
     synopsis: `hale ${protocol} LISTEN ${endpoints}`,
     purpose:
-      `Balances ${protocol.toUpperCase()} over the endpoints without a config file. Endpoints that refuse connections ` +
-      "leave for 30 s after 5 failures in a row.",
-    options: ["LISTEN   a port, :port or host:port"],
+      `Balances ${protocol.toUpperCase()} over the endpoints, without a config file or an admin endpoint. ` +
+      `An endpoint that ${failing} leaves for 30 s after 5 failures in a row.`,
+    options: ["LISTEN   a port or :port (IPv4), or host:port; [::]:port takes IPv4 and IPv6"],
     examples: protocol === "tcp"
       ? ["hale tcp :5432 10.0.0.1:5432 10.0.0.2:5432"]
       : ["hale http :8080 http://10.0.0.1:8080 https://10.0.0.2"],

@@ -61,7 +61,9 @@ const listenerTlsSchema = block({
 
 const listenerSchema = block({
   name: text("a name", readName).describe("Name, unique over all files"),
-  address: text(WANT_ADDRESS, readListenAddress).describe("host:port or [ipv6]:port; port 0: any free one"),
+  address: text(WANT_ADDRESS, readListenAddress).describe(
+    "host:port or [ipv6]:port; [::] takes IPv4 as well; port 0: any free one",
+  ),
   protocol: choice(["http", "tcp"]).describe("What clients speak"),
   upstream: text("the name of an upstream", readName).optional().describe(
     "Where everything goes that no route takes",

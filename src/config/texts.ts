@@ -32,7 +32,8 @@ export function readName(text: string): string | TextProblem {
 /** An address to listen on; port 0 takes any free port. */
 export function readListenAddress(text: string): Address | TextProblem {
   if (/^(\*|):[0-9]+$/.test(text)) {
-    return { problem: `All interfaces are written 0.0.0.0${text.replace("*", "")}` };
+    const port = text.replace("*", "");
+    return { problem: `All interfaces are written [::]${port}, those of IPv4 alone 0.0.0.0${port}` };
   }
   return readAddress(text, { allowPortZero: true });
 }

@@ -64,8 +64,9 @@ Deno.test("listeners accept on addresses and names, with any free port as 0", ()
     "[::ffff:127.0.0.1]:80": address("127.0.0.1", 80),
   });
   assertRefuses(readListenAddress, ["80", ":80", "*:80", "0.0.0.0", "::1:80", "", "http://a:80", "a:80/"]);
-  assert.deepEqual(readListenAddress(":80"), { problem: "All interfaces are written 0.0.0.0:80" });
-  assert.deepEqual(readListenAddress("*:80"), { problem: "All interfaces are written 0.0.0.0:80" });
+  const problem = "All interfaces are written [::]:80, those of IPv4 alone 0.0.0.0:80";
+  assert.deepEqual(readListenAddress(":80"), { problem });
+  assert.deepEqual(readListenAddress("*:80"), { problem });
 });
 
 Deno.test("endpoints are addresses that one can connect to", () => {
