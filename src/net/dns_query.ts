@@ -176,10 +176,12 @@ function noAnswer(asking: Asking): AskFailure {
   };
 }
 
+/** EADDRNOTAVAIL is no want of ports here: this machine has no address of the server's kind (IPv6 is switched off). */
 function unreachable(error: unknown): AskFailure {
-  const shortage = ownShortage(error);
+  const code = codeOf(error);
+  const shortage = code === "EADDRNOTAVAIL" ? undefined : ownShortage(error);
   if (shortage !== undefined) return { failure: "own_limit", detail: shortage };
-  return { failure: "unreachable", detail: codeOf(error) ?? messageOf(error) };
+  return { failure: "unreachable", detail: code ?? messageOf(error) };
 }
 
 function malformed(detail: string): AskFailure {
