@@ -19,6 +19,7 @@ export class TimerWheel {
   readonly #buckets: Timed[][];
   #tick: number;
   #now: number;
+  #isLate = false;
 
   /** `tickMs` is the grain (default 100 ms); `now` the time it starts at. */
   constructor(now: number, options: { tickMs?: number; buckets?: number } = {}) {
@@ -31,6 +32,11 @@ export class TimerWheel {
   /** The time of the last `advance`: coarse, and free to read. */
   get now(): number {
     return this.#now;
+  }
+
+  /** Whether the last `advance` came more than half a tick late: this thread did not run in between. */
+  get isLate(): boolean {
+    return this.#isLate;
   }
 
   /** Puts the item on the wheel; it must not be on one. */
@@ -60,6 +66,7 @@ export class TimerWheel {
 
   /** Moves time on and expires what is due. A long gap (a stall) expires everything that fell into it, in one pass. */
   advance(now: number): void {
+    this.#isLate = now - this.#now > this.#tickMs * 1.5;
     this.#now = now;
     const target = Math.floor(now / this.#tickMs);
     const steps = Math.min(target - this.#tick, this.#buckets.length);

@@ -88,8 +88,16 @@ export class Course {
   #due(): void {
     if (!this.looksLater || this.waiting !== "answer") return this.stop(this.#overdue());
     this.looksLater = false;
-    this.client.watch.set(Math.max(this.options.readMs - LOOK_MS, 1));
+    const { startedAt, readMs } = this.options;
+    const now = this.tools.clock.now();
+    this.client.watch.set(Math.max(startedAt + readMs - now, 1), now);
     this.client.wire.readAhead();
+  }
+
+  /** How long the endpoint may say or take nothing, milliseconds: for the head of its answer, or once that is there. */
+  get patienceMs(): number {
+    const { readMs } = this.options;
+    return this.waiting === "answer" ? readMs : Math.max(this.tools.limits.bodyMs, readMs);
   }
 
   #overdue(): Outcome {

@@ -179,12 +179,12 @@ export class Download {
 
   /** Passes on what follows the first part. Gives an outcome when it did not get through whole. */
   async passRest(wire: Wire): Promise<Outcome | undefined> {
-    const { tools, client, options } = this.#course;
+    const { tools, client } = this.#course;
     const body = this.#body;
     let isSent = body.tail === undefined || await this.#send(body.tail, "body");
     while (isSent && !body.done) {
       this.#course.waiting = "body";
-      client.watch.set(Math.max(tools.limits.bodyMs, options.readMs));
+      client.watch.set(this.#course.patienceMs);
       if (await wire.read(body.readLimit) === 0) {
         if (this.#endsHere(wire)) break;
         return this.#course.stopped ?? "answer_cut";

@@ -127,7 +127,7 @@ export class Upload {
       if (course.isOver || (course.waiting === "upload" && this.isDead)) return;
     }
     if (course.uploading !== "dead") course.uploading = "done";
-    watch.set(course.options.readMs);
+    watch.set(course.patienceMs);
     wire.readAhead();
   }
 
@@ -136,7 +136,7 @@ export class Upload {
     const body = this.#body;
     const endpoint = course.endpoint.wire;
     course.uploading = "writing";
-    course.client.watch.set(course.options.readMs);
+    course.client.watch.set(course.patienceMs);
     let isSent = true;
     if (body.outEnd > wire.from) isSent = await endpoint.write(wire.page.subarray(wire.from, body.outEnd));
     if (isSent && body.tail !== undefined) isSent = await endpoint.write(body.tail);

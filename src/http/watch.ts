@@ -6,8 +6,11 @@ import type { Timed, TimerWheel } from "../core/wheel.ts";
 
 /** Longest time between two looks of the wheel, milliseconds. */
 const LOOK_MS = 5000;
-/** An overdue deadline is believed only after this much longer, milliseconds: what came while we were stalled counts first. */
-const GRACE_MS = 300;
+/**
+ * An overdue deadline is believed only at the next tick, or after a stall only so much later, milliseconds: what came
+ * meanwhile counts first.
+ */
+const STALL_GRACE_MS = 300;
 
 /** A deadline that moves. */
 export class Watch implements Timed {
@@ -47,7 +50,7 @@ export class Watch implements Timed {
     if (this.#dueAt > now) return this.#lookAgain(Math.min(this.#dueAt, now + LOOK_MS));
     if (!this.#isOverdue) {
       this.#isOverdue = true;
-      return this.#lookAgain(now + GRACE_MS);
+      return this.#lookAgain(now + (this.#wheel.isLate ? STALL_GRACE_MS : 1));
     }
     this.#dueAt = Infinity;
     this.onDue();

@@ -244,6 +244,41 @@ Deno.test("an endpoint that says nothing in its time is cut off", async () => {
   assert.equal(scene.outcome, "answer_timeout");
 });
 
+Deno.test("once its answer has begun, an endpoint may pause as long as any answer, though the upload goes on", async () => {
+  assert.ok(READ_MS < HTTP_LIMITS.bodyMs);
+  const scene = new Scene();
+  scene.listen();
+  await write(scene.client, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 8\r\n\r\nhalf");
+  const running = scene.run();
+  await settled();
+  await write(scene.endpoint, "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf");
+  await settled();
+  await write(scene.client, "more");
+  await scene.pass(READ_MS + 1000);
+  assert.equal(scene.outcome, undefined);
+  await write(scene.endpoint, "more");
+  await running;
+  assert.equal(scene.outcome, "answered");
+  assert.ok(scene.toClient.endsWith("halfmore"));
+  await scene.end();
+});
+
+Deno.test("a client that will not stay gets its 504 as soon as others", async () => {
+  const times: number[] = [];
+  for (const request of [GET, GET.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")]) {
+    const scene = new Scene();
+    scene.listen();
+    await write(scene.client, request);
+    void scene.run();
+    await settled();
+    while (scene.outcome === undefined) await scene.pass(100);
+    assert.equal(scene.outcome, "answer_timeout");
+    times.push(scene.clock.now());
+    await scene.end();
+  }
+  assert.ok(times.every((time) => time >= READ_MS && time <= READ_MS + 200), `${times}`);
+});
+
 Deno.test("a write that fails does not hide an answer that is there", async () => {
   const scene = new Scene();
   scene.listen();
