@@ -83,3 +83,40 @@ Deno.test("random deadlines, renewals and steps: nobody expires early, nobody is
     }
   }));
 });
+
+Deno.test("items that come, go and move, also while others expire: each expires once for each time it was due, in time", () => {
+  fc.assert(fc.property(fc.infiniteStream(fc.nat({ max: 9999 })), (choices) => {
+    const choose = (below: number) => (choices.next().value as number) % below;
+    const wheel = new TimerWheel(0, { tickMs: 10, buckets: 16 });
+    /** What should be on the wheel. */
+    const waiting = new Set<Timed>();
+    const items: Timed[] = Array.from({ length: 12 }, () => ({
+      deadline: 0,
+      bucket: -1,
+      place: -1,
+      expire() {
+        assert.ok(waiting.delete(this), "it was not on the wheel");
+        assert.ok(this.deadline <= wheel.now, "early");
+        for (let acts = choose(3); acts > 0; acts--) act();
+      },
+    }));
+    function act(): void {
+      const one = items[choose(items.length)]!;
+      if (choose(2) === 0) {
+        wheel.remove(one);
+        waiting.delete(one);
+      } else {
+        wheel.reschedule(one, wheel.now + choose(400));
+        waiting.add(one);
+      }
+    }
+    for (let now = 0; now < 1500; now += 1 + choose(50)) {
+      for (let acts = choose(5); acts > 0; acts--) act();
+      wheel.advance(now);
+      for (const one of items) {
+        assert.equal(one.bucket >= 0, waiting.has(one));
+        if (waiting.has(one)) assert.ok(one.deadline > now - 20, `late: ${one.deadline} at ${now}`);
+      }
+    }
+  }));
+});
