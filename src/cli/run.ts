@@ -66,6 +66,7 @@ export async function quickCommand(
   const reading: ConfigReading = {
     hash: "command-line",
     decoded: { config: quick.config, files: [], folders: [], digestInput: "" },
+    isOwnLimit: false,
   };
   return await serve(() => Promise.resolve(reading), io, false);
 }

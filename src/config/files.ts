@@ -7,6 +7,8 @@ export interface FileFailure {
   readonly error: string;
   /** True when there is nothing of that name; then another place may be tried. */
   readonly isMissing?: boolean;
+  /** True when it says nothing about the file: hale itself had no descriptor or memory left to look. */
+  readonly isOwnLimit?: boolean;
 }
 
 /** Files as the caller offers them. All calls are synchronous and never throw. */

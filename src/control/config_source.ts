@@ -5,12 +5,15 @@
 import { dirname, join, normalize } from "node:path";
 import type { ConfigFiles, FileFailure } from "../config/files.ts";
 import { decode, type Decoded } from "../config/decode.ts";
+import { ownShortage } from "../net/socket_errors.ts";
 
 /** What one reading gave. */
 export interface ConfigReading {
   readonly decoded: Decoded;
   /** Of everything that was read; equal readings have equal hashes. 12 hex digits. */
   readonly hash: string;
+  /** Something could not be read for want of descriptors or memory of our own: the reading says nothing about the files. */
+  readonly isOwnLimit: boolean;
 }
 
 /** Reads, decodes and checks everything the paths name. */
@@ -35,7 +38,7 @@ export class ConfigReader {
     if (this.#last?.seen.isAsBefore) return this.#last.reading;
     const seen = new SeenFiles(this.#files);
     const decoded = decode(this.#paths, seen);
-    const reading = { decoded, hash: await hashOf(decoded.digestInput) };
+    const reading = { decoded, hash: await hashOf(decoded.digestInput), isOwnLimit: seen.isOwnLimit };
     this.#last = { seen, reading };
     return reading;
   }
@@ -53,6 +56,11 @@ class SeenFiles implements ConfigFiles {
   /** Whether every answer would be the same today: then so is what was made of them. */
   get isAsBefore(): boolean {
     return this.#answers.every(({ ask, answer }) => isEqual(ask(), answer));
+  }
+
+  /** Whether an answer was that we could not look. */
+  get isOwnLimit(): boolean {
+    return this.#answers.some(({ answer }) => (answer as FileFailure | undefined)?.isOwnLimit === true);
   }
 
   read(path: string): ReturnType<ConfigFiles["read"]> {
@@ -114,7 +122,9 @@ function orFailure<T>(read: () => T): T | FileFailure {
   try {
     return read();
   } catch (error) {
-    return { error: reasonOf(error), isMissing: error instanceof Deno.errors.NotFound };
+    const isMissing = error instanceof Deno.errors.NotFound;
+    const failure = { error: reasonOf(error), isMissing };
+    return ownShortage(error) === undefined ? failure : { ...failure, isOwnLimit: true };
   }
 }
 

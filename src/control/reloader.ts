@@ -116,6 +116,8 @@ export class Reloader {
     this.#noticedAt = undefined;
     const reading = await this.#ports.read();
     if (signal.aborted) return;
+    // The poll tries again: what we could not read may well be unchanged.
+    if (reading.isOwnLimit && trigger !== "signal") return;
     if (trigger === "signal" || "config" in reading.decoded || reading.hash === this.#refused?.hash) {
       await this.take(reading, trigger);
       return;
@@ -123,7 +125,8 @@ export class Reloader {
     // Half-written files and moments without a file are normal: only what stays faulty is refused.
     await this.#sleep(CONFIRM_MS, signal);
     if (this.#noticedAt !== undefined || signal.aborted) return;
-    await this.take(await this.#ports.read(), trigger);
+    const again = await this.#ports.read();
+    if (!again.isOwnLimit) await this.take(again, trigger);
   }
 
   /** Applies one reading unless it is in force already. Gives the problems; none: it is in force now. */
@@ -131,6 +134,8 @@ export class Reloader {
     const { decoded, hash } = reading;
     this.#ports.watch(decoded.folders);
     if (hash === this.#state.hash) {
+      const isNews = trigger === "signal" || this.#refused !== undefined;
+      if (isNews) this.#ports.emit({ kind: "plan_unchanged", trigger });
       this.#note(true, [], trigger === "signal" ? "unchanged" : undefined);
       return [];
     }

@@ -155,6 +155,8 @@ export type PlanEvent =
   }
   /** What ran before goes on. Each problem is one line, as `hale check` prints it, or a failed bind with its address. */
   | { readonly kind: "plan_refused"; readonly trigger: ReloadTrigger; readonly problems: readonly string[] }
+  /** The files hold what runs: somebody asked, or took a refused edit back. */
+  | { readonly kind: "plan_unchanged"; readonly trigger: ReloadTrigger }
   | { readonly kind: "listener_added"; readonly listener: string; readonly address: string }
   | { readonly kind: "listener_removed"; readonly listener: string; readonly address: string }
   | { readonly kind: "watch_failed"; readonly path: string; readonly message: string };

@@ -29,6 +29,7 @@ const SEVERITIES: Readonly<Record<EventKind, Severity>> = {
   discovery_target_left_out: "warning",
   plan_taken: "info",
   plan_refused: "error",
+  plan_unchanged: "info",
   listener_added: "info",
   listener_removed: "info",
   watch_failed: "warning",
@@ -110,6 +111,7 @@ const SENTENCES: Sentences = {
     }`,
   plan_refused: (event) =>
     `Refused the config (${event.trigger}), what runs goes on: ${event.problems.join("; ")}`,
+  plan_unchanged: (event) => `Nothing to take from the config (${event.trigger}): it is what runs`,
   listener_added: (event) => `Listening on ${event.address} for ${event.listener}`,
   listener_removed: (event) => `Stopped listening on ${event.address} for ${event.listener}`,
   watch_failed: (event) => `Cannot watch ${event.path}, polling goes on: ${event.message}`,
@@ -163,7 +165,9 @@ export function jsonOf(event: TimedEvent): string {
   return JSON.stringify({ ...head, ...(snakeCased(data) as object) });
 }
 
+/** Names as everywhere in hale's JSON, numbers to the microsecond: more digits are noise. */
 function snakeCased(value: unknown): unknown {
+  if (typeof value === "number") return Math.round(value * 1000) / 1000;
   if (Array.isArray(value)) return value.map(snakeCased);
   if (value === null || typeof value !== "object") return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [snake(key), snakeCased(inner)]));
@@ -228,8 +232,13 @@ function changesText(added: readonly string[], removed: readonly string[]): stri
 function sessionText(session: SessionRecord): string {
   const where = session.endpoint === "" ? session.upstream : `${session.upstream}/${session.endpoint}`;
   const { http } = session;
-  const what = http === undefined ? "" : ` "${http.method} ${http.host}${http.target}" ${http.status}`;
-  return `${session.listener} ${session.client}${what} -> ${where}: ${sessionEnd(session)}, ` +
+  const what = http !== undefined
+    ? ` "${http.method} ${http.host}${http.target}" ${http.status}`
+    : session.protocol === "http"
+    ? " TLS handshake"
+    : "";
+  const to = where === "" ? "" : ` -> ${where}`;
+  return `${session.listener} ${session.client}${what}${to}: ${sessionEnd(session)}, ` +
     `${session.bytesUp} bytes up, ${session.bytesDown} down, ${formatDuration(session.durationMs)}` +
     (session.attempts > 1 ? `, ${session.attempts} attempts` : "");
 }

@@ -1,7 +1,7 @@
 // The head of a request: its first line, its fields, and what they mean for framing, routing and keeping the
 // connection. Strict by W1 to W3: what two programs could read in two ways is refused.
 
-import { CHARS, CR, DIGIT, LF, SP, TARGET, TOKEN } from "./chars.ts";
+import { CHARS, CR, DIGIT, LF, SLASH, SP, TARGET, TOKEN } from "./chars.ts";
 import { Fields, NAME_STAGE, type Progress } from "./fields.ts";
 import { bitOf, NAME } from "./header_names.ts";
 import { isHost } from "./host.ts";
@@ -195,9 +195,15 @@ export class RequestHead extends Fields {
     for (let line = 0; line < this.count; line++) {
       if (this.names[line] !== NAME.upgrade) continue;
       eachItem(this.bytes, this.valueAt[line]!, this.valueEnd[line]!, (from, to) => {
-        if (!isWord(this.bytes, from, to, H2C)) visit(from, to);
+        if (!this.#isH2c(from, to)) visit(from, to);
       });
     }
+  }
+
+  /** By its name: a version may stand behind it. */
+  #isH2c(from: number, to: number): boolean {
+    const slash = this.bytes.subarray(from, to).indexOf(SLASH);
+    return isWord(this.bytes, from, slash < 0 ? to : from + slash, H2C);
   }
 
   /** The method as text, for logs. */

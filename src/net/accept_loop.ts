@@ -6,6 +6,8 @@ import { codeOf } from "./socket_errors.ts";
 
 /** Shortest and longest wait after a failed accept, milliseconds. */
 const TROUBLE_MS = { least: 5, most: 1000 };
+/** Accepting works again once a connection came so long after the last failure, milliseconds: shortages come in waves. */
+const CALM_MS = 1000;
 /** How often a loop at the connection limit looks again, milliseconds: other workers free places too. */
 const FULL_MS = 20;
 /** What accept fails with when this machine or process has run out of something: a pause may help. */
@@ -51,7 +53,11 @@ export class AcceptLoop<C extends Closable> {
   #closed = false;
   #isRetiring = false;
   #running: Promise<void> | undefined;
+  /** How long the last pause was; 0: the last accept went well. */
   #troubleMs = 0;
+  #failedAt = 0;
+  /** The owner was told of trouble that is not over. */
+  #isTold = false;
   #lost = 0;
   // Made once, so that an accept costs no closure.
   readonly #arrived = (conn: C): void | Promise<void> => this.#take(conn);
@@ -99,7 +105,8 @@ export class AcceptLoop<C extends Closable> {
   #take(conn: C): void | Promise<void> {
     this.#accepted++;
     this.#lost = 0;
-    if (this.#troubleMs > 0) this.#calm();
+    this.#troubleMs = 0;
+    if (this.#isTold) this.#calm();
     if (!this.#owner.takePermit()) return this.#takeLater(conn);
     this.#owner.admit(conn);
   }
@@ -118,13 +125,16 @@ export class AcceptLoop<C extends Closable> {
     if (this.#closed) return;
     const code = codeOf(error) ?? "unknown";
     if (!SHORTAGES.has(code) && ++this.#lost < MOST_LOST) return;
-    if (this.#troubleMs === 0) this.#owner.trouble(code, false);
+    this.#failedAt = this.#owner.clock.now();
+    if (!this.#isTold) this.#owner.trouble(code, false);
+    this.#isTold = true;
     this.#troubleMs = Math.min(Math.max(this.#troubleMs * 2, TROUBLE_MS.least), TROUBLE_MS.most);
     await this.#owner.clock.sleep(this.#troubleMs);
   }
 
   #calm(): void {
-    this.#troubleMs = 0;
+    if (this.#owner.clock.now() - this.#failedAt < CALM_MS) return;
+    this.#isTold = false;
     this.#owner.trouble("", true);
   }
 

@@ -40,6 +40,7 @@ class Setup {
     const good = { config: {} as Config, ...inputs };
     return {
       hash: this.text,
+      isOwnLimit: this.text.startsWith("bad unreadable"),
       decoded: this.text.startsWith("bad") ? { problems: [PROBLEM], ...inputs } : good,
     };
   }
@@ -127,6 +128,48 @@ Deno.test("an edit that nobody announced is found by the poll", async () => {
   setup.text = "good 2";
   await setup.clock.advance(POLL_MS);
   assert.deepEqual(setup.applied, ["good 1", "good 2"]);
+  await setup.ended();
+});
+
+Deno.test("files that hale has no descriptor to read are no edit, unless somebody asks", async () => {
+  const setup = await new Setup().started();
+  await setup.save("bad unreadable");
+  await setup.clock.advance(POLL_MS * 3);
+  assert.deepEqual([setup.events, setup.reloader.state.refused], [[], 0]);
+  assert.equal(setup.reloader.state.lastAttempt?.ok, true);
+  setup.reloader.ask();
+  await setup.clock.advance(0);
+  assert.equal(setup.refusals, 1);
+  await setup.save("good 2");
+  await setup.clock.advance(SETTLE_MS.quiet);
+  assert.deepEqual(setup.applied, ["good 1", "good 2"]);
+  await setup.ended();
+});
+
+Deno.test("files that become unreadable while an edit settles are no edit either", async () => {
+  const setup = await new Setup().started();
+  await setup.save("bad 2");
+  await setup.clock.advance(SETTLE_MS.quiet);
+  setup.text = "bad unreadable";
+  await setup.clock.advance(CONFIRM_MS);
+  assert.deepEqual(setup.events, []);
+  await setup.ended();
+});
+
+Deno.test("whoever asks for a reload, or takes a refused edit back, hears that nothing is to be taken", async () => {
+  const setup = await new Setup().started();
+  setup.reloader.ask();
+  await setup.clock.advance(0);
+  await setup.save("bad 2");
+  await setup.clock.advance(SETTLE_MS.quiet + CONFIRM_MS);
+  await setup.save("good 1");
+  await setup.clock.advance(SETTLE_MS.quiet + POLL_MS * 2);
+  assert.deepEqual(setup.events.map((event) => [event.kind, "trigger" in event && event.trigger]), [
+    ["plan_unchanged", "signal"],
+    ["plan_refused", "watch"],
+    ["plan_unchanged", "watch"],
+  ]);
+  assert.equal(setup.reloader.state.lastAttempt?.ok, true);
   await setup.ended();
 });
 

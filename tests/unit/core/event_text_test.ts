@@ -123,6 +123,10 @@ const SENTENCES: {
     { kind: "plan_refused", trigger: "signal", problems: ["a.yaml:1:2 x", "a.yaml:3:4 y"] },
     "Refused the config (signal), what runs goes on: a.yaml:1:2 x; a.yaml:3:4 y",
   ],
+  plan_unchanged: [
+    { kind: "plan_unchanged", trigger: "signal" },
+    "Nothing to take from the config (signal): it is what runs",
+  ],
   listener_added: [
     { kind: "listener_added", listener: "web", address: "0.0.0.0:80" },
     "Listening on 0.0.0.0:80 for web",
@@ -217,6 +221,17 @@ Deno.test("sessions of http name the request, its status and further attempts", 
   );
 });
 
+Deno.test("a client of http whose TLS handshake came to nothing is told as that", () => {
+  const text = textOf({
+    kind: "session_ended",
+    session: { ...session, protocol: "http", upstream: "", endpoint: "", outcome: "client_slow" },
+  });
+  assert.equal(
+    text,
+    "web 192.0.2.7:40000 TLS handshake: the client was too slow, 10 bytes up, 20 down, 1.5 s",
+  );
+});
+
 Deno.test("a drain that cut and a stop that failed matter more", () => {
   assert.equal(severityOf({ kind: "drain_ended", cut: 1, tookMs: 1 }), "warning");
   assert.equal(severityOf({ kind: "stopped", exitCode: 1, message: "x" }), "error");
@@ -256,4 +271,9 @@ Deno.test("the JSON form has time, severity, sentence, and all data in snake_cas
     ejections: 1,
     recovery: "either",
   });
+});
+
+Deno.test("numbers in the JSON form have at most three decimals", () => {
+  const event: TimedEvent = { at: 0, kind: "drain_ended", cut: 0, tookMs: 24.737421000001632 };
+  assert.equal(JSON.parse(jsonOf(event)).took_ms, 24.737);
 });

@@ -273,6 +273,8 @@ Deno.test("an upgrade is wanted only with both headers, in HTTP/1.1, without a b
   const line = "GET / HTTP/1.1";
   assert.equal(wants(line, "Connection: Upgrade", "Upgrade: websocket"), true);
   assert.equal(wants(line, "Connection: Upgrade", "Upgrade: h2c, foo/2"), true);
+  assert.equal(wants(line, "Connection: Upgrade", "Upgrade: H2C/1, h2c/"), false);
+  assert.equal(wants(line, "Connection: Upgrade", "Upgrade: h2cx"), true);
   assert.equal(wants(line, "Connection: Upgrade", "Upgrade: H2C"), false);
   assert.equal(wants(line, "Connection: Upgrade"), false);
   assert.equal(wants(line, "Upgrade: websocket"), false);

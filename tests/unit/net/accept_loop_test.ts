@@ -94,6 +94,24 @@ Deno.test("a shortage of descriptors is told once, waits grow to a second, and a
   await loop.close();
 });
 
+Deno.test("a shortage that comes and goes is told once, and over once it has been away for a second", async () => {
+  const { source, owner, loop } = start();
+  await owner.clock.advance(0);
+  for (let turn = 1; turn <= 20; turn++) {
+    source.fail("EMFILE");
+    await owner.clock.advance(5);
+    source.give(turn);
+    await owner.clock.advance(10);
+  }
+  assert.deepEqual(owner.troubles, ["EMFILE"]);
+  await owner.clock.advance(1000);
+  source.give(21);
+  await owner.clock.advance(0);
+  assert.deepEqual(owner.troubles, ["EMFILE", "over"]);
+  assert.equal(owner.admitted.length, 21);
+  await loop.close();
+});
+
 Deno.test("clients that reset while they were queued are no trouble and cost no pause", async () => {
   const { source, owner, loop } = start();
   for (let lost = 0; lost < 50; lost++) {
