@@ -44,6 +44,7 @@ export interface UpstreamStats {
 export interface SessionRecord {
   readonly listener: string;
   readonly protocol: "tcp" | "http";
+  /** Empty: it came to no request that could be routed. */
   readonly upstream: string;
   /** The endpoint that served it; empty: none. */
   readonly endpoint: string;
@@ -55,6 +56,7 @@ export interface SessionRecord {
   readonly attempts: number;
   /** Wall clock at its end, milliseconds since 1970. */
   readonly at: number;
+  /** Absent with `protocol` "http": there was no request, since the client's TLS handshake did not end well. */
   readonly http?: HttpRecord;
 }
 

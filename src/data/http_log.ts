@@ -60,6 +60,25 @@ export class ExchangeLog {
     if (this.#isLogged(end)) this.#record(exchange, attempts, { ...end, durationMs });
   }
 
+  /** There was no request: the client's TLS handshake did not end well. It began with the last `begin`. */
+  endUnshaken(outcome: Outcome): void {
+    const { clock } = this.#service;
+    if (!this.#isLogged({ outcome, status: 0 })) return;
+    this.#service.record({
+      listener: this.#listener,
+      protocol: "http",
+      upstream: "",
+      endpoint: "",
+      client: clientTextOf(this.#client),
+      outcome,
+      bytesUp: 0,
+      bytesDown: 0,
+      durationMs: clock.now() - this.#startedAt,
+      attempts: 0,
+      at: clock.wallMs(),
+    });
+  }
+
   /** Adds what a wire has moved since the last call to the listener's bytes. */
   countBytes(wire: Wire): void {
     const stats = this.#service.counts.listener(this.#listener);

@@ -14,6 +14,7 @@ import type { Refusal } from "../http/refusal.ts";
 import { clientHostOf } from "./client_address.ts";
 import { countOutcome } from "./counts.ts";
 import { answerFor, NO_ROUTE } from "./http_answers.ts";
+import { HandshakeLimit } from "./handshake_limit.ts";
 import { Attempts, type AttemptsOwner } from "./http_attempts.ts";
 import { ExchangeLog } from "./http_log.ts";
 import type { HttpListener, HttpOffice } from "./http_office.ts";
@@ -30,6 +31,7 @@ export class HttpSession implements Session, HeadSource, AttemptsOwner {
   readonly #service: Service;
   readonly #office: HttpOffice;
   readonly #config: Listener;
+  readonly #client: ClientConn;
   readonly #side: ClientSide;
   readonly #attempts: Attempts;
   readonly #log: ExchangeLog;
@@ -45,6 +47,7 @@ export class HttpSession implements Session, HeadSource, AttemptsOwner {
     this.#service = service;
     this.#office = office;
     this.#config = listener;
+    this.#client = conn;
     this.listener = listener.name;
     const host = clientHostOf(conn);
     this.clientHash = hashText(host);
@@ -62,6 +65,8 @@ export class HttpSession implements Session, HeadSource, AttemptsOwner {
     const side = this.#side;
     if (this.#service.draining) side.leave();
     try {
+      const ready = this.#client.ready?.();
+      if (ready !== undefined && !await this.#becomesReady(ready)) return;
       // When the last exchange ended, so that the clock is not asked again.
       let endedAt: number | undefined;
       for (let goesOn = true; goesOn;) {
@@ -85,6 +90,19 @@ export class HttpSession implements Session, HeadSource, AttemptsOwner {
       if (this.#exchange?.finished !== undefined) await this.#exchange.finished;
       this.#end();
     }
+  }
+
+  /** Whether the client's TLS handshake ends well, and in time. Only then the time for the first head begins. */
+  async #becomesReady(ready: Promise<boolean>): Promise<boolean> {
+    const { wheel, clock } = this.#service;
+    const side = this.#side;
+    this.#log.begin(clock.now());
+    const limit = new HandshakeLimit(wheel, () => side.wire.close(), side.tools.limits.headMs);
+    if (await limit.wait(ready)) return true;
+    if (this.cutBy === undefined && side.isLeaving) return false; // It was idle, as far as we know.
+    if (this.cutBy === undefined) this.#noteClient(limit.isOver ? "client_slow" : "client_aborted");
+    this.#log.endUnshaken(this.cutBy ?? this.#outcome);
+    return false;
   }
 
   #end(): void {

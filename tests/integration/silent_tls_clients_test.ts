@@ -1,4 +1,5 @@
-// TLS clients that never shake hands: the runtime keeps their sockets after `close`, so they keep their permits.
+// TLS clients that never shake hands, or not well: the runtime keeps the sockets of silent ones after `close`, so they
+// keep their permits; none of them goes unnoticed.
 
 import assert from "node:assert/strict";
 import { HttpEndpoint } from "../support/http_endpoint.ts";
@@ -40,4 +41,22 @@ Deno.test("TLS clients that say nothing do not hold a drain up", async () => {
   await stage.plane.drain();
   await until(() => permits.taken === 0);
   for (const conn of silent) conn.close();
+});
+
+Deno.test("http clients whose TLS handshake comes to nothing are counted and logged, and charge nobody", async () => {
+  await using endpoint = new HttpEndpoint();
+  await using stage = await HttpStage.start([endpoint.address], SHORT);
+  assert.doesNotMatch(await stage.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), /HTTP/);
+  (await stage.connect()).close();
+  const h2 = { caCerts: [pem("ca.pem")], hostname: "localhost", alpnProtocols: ["h2"] };
+  using other = await Deno.startTls(await stage.connect(), h2);
+  await assert.rejects(other.handshake());
+  using _silent = await stage.connect();
+  const outcomes = () => stage.plane.stats().listeners["web"]!.outcomes;
+  await until(() => outcomes()["client_slow"] === 1 && outcomes()["client_aborted"] === 3);
+  await until(() => stage.records.length === 4);
+  const lines = stage.records.map(({ outcome, http, endpoint }) => `${outcome} ${http?.status} ${endpoint}`);
+  assert.deepEqual(lines.sort(), [...Array(3).fill("client_aborted undefined "), "client_slow undefined "]);
+  assert.deepEqual(outcomes(), { client_aborted: 3, client_slow: 1 });
+  assert.deepEqual([stage.evidence, stage.inFlight, endpoint.seen.length], [[], 0, 0]);
 });

@@ -9,7 +9,7 @@ import { Plane, TICK_MS } from "../../src/data/plane.ts";
 import type { Dial } from "../../src/data/service.ts";
 import { FakeClock, settled } from "./fake_clock.ts";
 import { bytesOf, stringOf } from "./http_heads.ts";
-import { type MemoryDuplex, memoryPair } from "./memory_duplex.ts";
+import { coded, type MemoryDuplex, memoryPair } from "./memory_duplex.ts";
 import { healthParams, listener, planOf, upstream } from "./plans.ts";
 
 const WEB = listener("web", 1, { protocol: "http", upstream: "app" });
@@ -42,7 +42,7 @@ export class MemoryStage {
         return Promise.resolve({ conn: near, remote: target, resolveMs: 0, connectMs: 0, tlsMs: 0 });
       },
       resolveHost: () => Promise.resolve({ failure: "nxdomain", detail: "" }),
-      listen: () => ({ accept: () => new Promise<never>(() => {}), close: () => {} }),
+      listen: deserted,
       send: (message) => this.#receive(message),
     });
     const app = upstream("app", keys, { health: healthParams() });
@@ -55,12 +55,12 @@ export class MemoryStage {
     else this.troubles.push(message);
   }
 
-  /** A client connects. */
-  connect(): MemoryDuplex {
+  /** A client connects, with a TLS handshake that ends as `ready` does. */
+  connect(ready?: Promise<boolean>): MemoryDuplex {
     const [near, far] = memoryPair();
     const remoteAddr = { transport: "tcp", hostname: "192.0.2.7", port: 9 } as const;
     this.plane.permits.take(10);
-    this.plane.admit(Object.assign(near, { remoteAddr }), WEB);
+    this.plane.admit(Object.assign(near, { remoteAddr, ...(ready && { ready: () => ready }) }), WEB);
     return far;
   }
 
@@ -83,6 +83,12 @@ export class MemoryStage {
     }
     this.plane.tick();
   }
+}
+
+/** A socket at which nobody comes by. */
+function deserted() {
+  const end = Promise.withResolvers<never>();
+  return { accept: () => end.promise, close: () => end.reject(coded("EBADF", "closed")) };
 }
 
 /** Gives `take` all that comes in, to the end. */
