@@ -10,8 +10,9 @@ import type { ResolveHost } from "./dns_types.ts";
 import { firmlyClosing } from "./firm_close.ts";
 import type { Handshakes } from "./handshakes.ts";
 import { interleaved, type Lost, race, type RaceResult } from "./happy_eyeballs.ts";
+import { attemptFailure, timedOut } from "./attempt_failure.ts";
 import { type Cancellable, connectTcp, Deadline, type Deadlines } from "./deadline.ts";
-import { type ConnectFailure, connectFailure } from "./socket_errors.ts";
+import type { ConnectFailure } from "./socket_errors.ts";
 import { tlsReason } from "./tls_errors.ts";
 import { rootsFor } from "./trust.ts";
 
@@ -92,7 +93,7 @@ async function dialPlainLiteral(target: Address, options: DialOptions): Promise<
       tlsMs: 0,
     };
   } catch (error) {
-    const failure = attemptFailure(error, deadline, options.connectMs);
+    const failure = attemptFailure(error, { host: target.host, deadline, limitMs: options.connectMs });
     return { outcome: failure.outcome, detail: failure.reason };
   } finally {
     deadline.end();
@@ -193,20 +194,10 @@ async function connectOne(
     prepare(conn, slice);
     return { conn };
   } catch (error) {
-    return { failure: attemptFailure(error, slice, sliceMs) };
+    return { failure: attemptFailure(error, { host: address.host, deadline: slice, limitMs: sliceMs }) };
   } finally {
     slice.end();
   }
-}
-
-function attemptFailure(error: unknown, deadline: Pick<Deadline, "struck">, limitMs: number): ConnectFailure {
-  if (deadline.struck === "cancelled") return { outcome: "cancelled", reason: "cancelled" };
-  if (deadline.struck === "timeout") return timedOut(limitMs);
-  return connectFailure(error);
-}
-
-function timedOut(limitMs: number): ConnectFailure {
-  return { outcome: "connect_timeout", reason: `no answer within ${Math.round(limitMs)} ms` };
 }
 
 function raceFailure(
