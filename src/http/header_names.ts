@@ -3,7 +3,10 @@
 
 import { ascii } from "./spans.ts";
 
-/** The known names; a number fits a bit of a 32-bit set. `x_forwarded_other` is any other `X-Forwarded-...`. */
+/**
+ * The known names; a number fits a bit of a 32-bit set. `x_forwarded_other` is any other `X-Forwarded-...`, and any
+ * spelling of these and of `X-Real-IP` with underscores, which CGI and its heirs take for the one with hyphens.
+ */
 export const NAME = {
   host: 1,
   connection: 2,
@@ -91,6 +94,9 @@ interface Entry {
 const LONGEST = 31;
 const LETTER_X = 0x78;
 const X_FORWARDED = ascii("x-forwarded-");
+const X_REAL_IP = ascii("x-real-ip");
+const UNDERSCORE = 0x5f;
+const HYPHEN = 0x2d;
 const ENTRIES: readonly Entry[] = Object.entries(NAME).map(([key, id]) => ({
   id,
   name: ascii(key.replaceAll("_", "-")),
@@ -136,5 +142,16 @@ function isSame(bytes: Uint8Array, from: number, name: Readonly<Uint8Array>): bo
 }
 
 function isXForwarded(bytes: Uint8Array, from: number, length: number): boolean {
-  return length > X_FORWARDED.length && isSame(bytes, from, X_FORWARDED);
+  return length > X_FORWARDED.length
+    ? beginsLike(bytes, from, X_FORWARDED)
+    : length === X_REAL_IP.length && beginsLike(bytes, from, X_REAL_IP);
+}
+
+/** As `isSame`, with underscores in place of hyphens allowed. */
+function beginsLike(bytes: Uint8Array, from: number, name: Readonly<Uint8Array>): boolean {
+  for (let at = 0; at < name.length; at++) {
+    const byte = bytes[from + at]!;
+    if ((byte === UNDERSCORE ? HYPHEN : byte | 0x20) !== name[at]) return false;
+  }
+  return true;
 }

@@ -287,12 +287,26 @@ Deno.test("an upgrade is wanted only with both headers, in HTTP/1.1, without a b
 
 Deno.test("known names are known in any case, and nothing else is", () => {
   const { head } = readRequest(
-    get("cOnTeNt-LeNgTh: 0", "X-Forwarded-Whatever: 1", "X-Forwarded: 1", "content_length: 9", "Hos: x"),
+    get(
+      "cOnTeNt-LeNgTh: 0",
+      "X-Forwarded-Whatever: 1",
+      "X_forwarded-foR: 1",
+      "X_REAL_IP: 1",
+      "X-Forwarded: 1",
+      "content_length: 9",
+      "Hos: x",
+      "X-Real-IQ: 1",
+      "X_Real_IPs: 1",
+    ),
   );
-  assert.deepEqual([...head.names.slice(0, 6)], [
+  assert.deepEqual([...head.names.slice(0, 10)], [
     NAME.host,
     NAME.content_length,
     NAME.x_forwarded_other,
+    NAME.x_forwarded_other,
+    NAME.x_forwarded_other,
+    0,
+    0,
     0,
     0,
     0,

@@ -66,6 +66,10 @@ Deno.test("an untrusted client's word about its own clients is replaced", () => 
     "X-Forwarded-Port: 1",
     "X-Real-IP: 10.1.1.1",
     "Forwarded: for=10.1.1.1;proto=https",
+    // CGI and its heirs take these for the ones with hyphens.
+    "X_Forwarded_For: 10.1.1.1",
+    "x-forwarded_PROTO: https",
+    "X_Real-IP: 10.1.1.1",
   );
   assert.equal(rewritten(spoof), lines("GET /who HTTP/1.1", HOST) + ADDED);
 });
