@@ -19,6 +19,7 @@ import { DiscoveryTasks } from "./discovery.ts";
 import { HealthKeeper } from "./health_keeper.ts";
 import { ListenerPorts, type ProbeBind } from "./listener_ports.ts";
 import { Serial } from "./serial.ts";
+import { fullEvent, SharedLimits } from "./shared_limits.ts";
 import { Slots } from "./slots.ts";
 import type { SpawnWorker } from "./worker_link.ts";
 import { Workers } from "./workers.ts";
@@ -60,8 +61,7 @@ export class Supervisor {
   /** For probes of endpoints given by name; workers have their own. */
   readonly #hosts: HostResolver;
   readonly #dialing: Pick<DialOptions, "clock" | "resolveHost" | "handshakes">;
-  /** Workers that have reached the connection limit. */
-  readonly #full = new Set<number>();
+  readonly #limits = new SharedLimits();
   #config: Config | undefined;
   #plan: Plan | undefined;
   #generation = 0;
@@ -90,7 +90,7 @@ export class Supervisor {
         message: (message, worker) => this.#hear(message, worker),
         lost: () => this.keeper.renewTrials(),
         died: (worker, message, deathsInMinute) => {
-          this.#full.delete(worker);
+          this.#limits.forget(worker);
           emit({ kind: "worker_died", worker, message, deathsInMinute });
         },
         hopeless: (message) => ports.fatal(`Workers keep dying: ${message}`),
@@ -241,7 +241,7 @@ export class Supervisor {
       case "ready":
         return emit({ kind: "worker_started", worker });
       case "full":
-        return this.#hearFull(worker, !message.over);
+        return this.#hearFull(worker, message);
       case "stalled":
         return emit({ kind: "stalled", thread: `worker ${worker}`, lagMs: message.lagMs });
       case "loop_error":
@@ -249,13 +249,10 @@ export class Supervisor {
     }
   }
 
-  #hearFull(worker: number, isFull: boolean): void {
-    if (!isFull) return void this.#full.delete(worker);
+  #hearFull(worker: number, message: Extract<FromWorker, { type: "full" }>): void {
     const running = this.workers.states().map(({ id }) => id);
-    const isNews = !running.some((id) => this.#full.has(id));
-    this.#full.add(worker);
-    const { maxConnections } = this.#config!.limits;
-    if (isNews) this.#ports.emit({ kind: "connections_full", maxConnections });
+    if (!this.#limits.isNews(worker, message, running)) return;
+    this.#ports.emit(fullEvent(message, this.#config!.limits.maxConnections));
   }
 
   #hearSessions(message: Extract<FromWorker, { type: "sessions" }>): void {

@@ -40,6 +40,7 @@ interface Member {
 export class Workers {
   readonly #board: Board;
   readonly #permits: Permits;
+  readonly #handshakePermits: Permits;
   readonly #spawn: SpawnWorker;
   readonly #notices: WorkerNotices;
   readonly #clock: Clock;
@@ -66,6 +67,7 @@ export class Workers {
   }) {
     this.#board = board;
     this.#permits = new Permits(Permits.allocate(), 0);
+    this.#handshakePermits = new Permits(Permits.allocate(), 0);
     this.#spawn = options.spawn;
     this.#notices = options.notices;
     this.#clock = options.clock;
@@ -121,6 +123,7 @@ export class Workers {
       board: this.#board.memory,
       tally: member.tally.memory,
       permits: this.#permits.memory,
+      handshakePermits: this.#handshakePermits.memory,
       reusePort: this.#reusePort,
     });
     if (this.#plan !== undefined) void link.ask(this.#planMessage(member, this.#plan));
@@ -149,7 +152,7 @@ export class Workers {
 
   /** Gives back the places and connections that a dead worker held, and keeps what it counted. */
   #settleEstate(member: Member): void {
-    this.#permits.reclaim(member.link.number);
+    for (const permits of [this.#permits, this.#handshakePermits]) permits.reclaim(member.link.number);
     for (let slot = 0; slot < this.#slots; slot++) {
       const row = member.tally.row(slot);
       if (row[TALLY.held]! > 0) this.#board.cells(slot).leave(row[TALLY.held]!);

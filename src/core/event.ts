@@ -187,6 +187,8 @@ export type ProcessEvent =
   | { readonly kind: "accept_recovered"; readonly listener: string; readonly worker: number }
   /** `limits.max_connections` is reached; told once until a tenth of the places is free again. */
   | { readonly kind: "connections_full"; readonly maxConnections: number }
+  /** Half of the places are taken by TLS clients whose handshake has not ended; told once, as `connections_full`. */
+  | { readonly kind: "handshakes_full"; readonly maxHandshakes: number; readonly maxConnections: number }
   | { readonly kind: "records_dropped"; readonly count: number }
   /** A thread of ours did nothing for a second or more: nobody else is to blame for what timed out meanwhile. */
   | { readonly kind: "stalled"; readonly thread: string; readonly lagMs: number }

@@ -42,6 +42,7 @@ const SEVERITIES: Readonly<Record<EventKind, Severity>> = {
   accept_failed: "error",
   accept_recovered: "info",
   connections_full: "warning",
+  handshakes_full: "warning",
   records_dropped: "warning",
   stalled: "warning",
   drain_begun: "info",
@@ -129,6 +130,9 @@ const SENTENCES: Sentences = {
     `Cannot accept on ${event.listener} in worker ${event.worker}, trying on: ${event.code}`,
   accept_recovered: (event) => `Accepting on ${event.listener} in worker ${event.worker} again`,
   connections_full: (event) => `Reached limits.max_connections ${event.maxConnections}: new connections wait`,
+  handshakes_full: (event) =>
+    `Reached ${event.maxHandshakes} unfinished TLS handshakes, the most for limits.max_connections ` +
+    `${event.maxConnections}: new TLS clients wait, others do not`,
   records_dropped: (event) => `Dropped ${event.count} access log lines: more sessions than can be logged`,
   stalled: (event) => `Thread ${event.thread} was stalled for ${formatDuration(event.lagMs)}`,
   drain_begun: (event) =>

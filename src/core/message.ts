@@ -13,7 +13,9 @@ export type ToWorker =
     readonly worker: number;
     readonly board: BoardMemory;
     readonly tally: BoardMemory;
+    /** Of client connections, and of TLS handshakes with clients. */
     readonly permits: SharedArrayBuffer;
+    readonly handshakePermits: SharedArrayBuffer;
     /** Whether sockets are bound beside those of other workers. */
     readonly reusePort: boolean;
   }
@@ -57,8 +59,8 @@ export type FromWorker =
     readonly code: string;
     readonly over: boolean;
   }
-  /** The connection limit is reached, or there is good room again. */
-  | { readonly type: "full"; readonly over: boolean }
+  /** The limit of client connections, or of their TLS handshakes, is reached, or there is good room again. */
+  | { readonly type: "full"; readonly of: "connections" | "handshakes"; readonly over: boolean }
   /** This worker did nothing for so long, milliseconds; `TOLD_STALL_MS` or more. */
   | { readonly type: "stalled"; readonly lagMs: number }
   | { readonly type: "loop_error"; readonly message: string };

@@ -1,7 +1,15 @@
-// How many client connections there are, over all workers, in a few shared cells: one total, and one cell per worker so
-// that main can give back what a dead worker held.
+// How many client connections, or TLS handshakes with clients, there are over all workers, in a few shared cells: one
+// total, and one cell per worker so that main can give back what a dead worker held.
 
-/** Shared count of client connections. Each thread has its own object over the same memory. */
+/**
+ * How many TLS handshakes with clients may be under way or left behind where `maxConnections` connections may be open:
+ * half as many, 1 or more.
+ */
+export function mostHandshakes(maxConnections: number): number {
+  return Math.max(1, Math.floor(maxConnections / 2));
+}
+
+/** Shared count of client connections or handshakes. Each thread has its own object over the same memory. */
 export class Permits {
   readonly #cells: Int32Array;
   readonly #own: number;
@@ -17,12 +25,12 @@ export class Permits {
     return new SharedArrayBuffer(1025 * 4);
   }
 
-  /** Connections held by all workers. */
+  /** Permits held by all workers. */
   get taken(): number {
     return Atomics.load(this.#cells, 0);
   }
 
-  /** Connections held by one worker. */
+  /** Permits held by one worker. */
   held(worker: number): number {
     return Atomics.load(this.#cells, worker + 1);
   }
@@ -37,10 +45,10 @@ export class Permits {
     return true;
   }
 
-  /** Gives one back. */
+  /** Gives one back, unless main has done so: a thread that is being ended may run for another moment. */
   give(): void {
-    Atomics.sub(this.#cells, this.#own, 1);
-    Atomics.sub(this.#cells, 0, 1);
+    if (Atomics.sub(this.#cells, this.#own, 1) > 0) Atomics.sub(this.#cells, 0, 1);
+    else Atomics.add(this.#cells, this.#own, 1);
   }
 
   /** Main only: gives back all that a worker held which is no more. */

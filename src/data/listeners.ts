@@ -8,6 +8,7 @@ import type { Listener } from "../core/plan.ts";
 import { AcceptLoop, type ConnSource } from "../net/accept_loop.ts";
 import { bindMessage } from "../net/listen.ts";
 import { codeOf } from "../net/socket_errors.ts";
+import type { ClientPlaces } from "./client_places.ts";
 import type { ClientConn } from "./service.ts";
 
 /** What listeners need from their plane. */
@@ -15,11 +16,8 @@ export interface ListenersHost {
   readonly clock: Clock;
   /** Binds an address; throws with `code` when that fails. */
   readonly listen: (listener: Listener) => ConnSource<ClientConn>;
-  /** Whether there is no room for a further client connection now. */
-  isFull(): boolean;
-  /** Takes a permit for one client connection; false: there is none. */
-  takePermit(): boolean;
-  /** Takes a connection over, with its permit. */
+  readonly places: Pick<ClientPlaces, "isFull" | "take">;
+  /** Takes a connection over, with its place. */
   admit(conn: ClientConn, listener: Listener): void;
   /** Accepting began to fail with a code, or works again. */
   trouble(listener: string, code: string, over: boolean): void;
@@ -83,8 +81,8 @@ export class Listeners {
       listener,
       loop: new AcceptLoop(host.listen(listener), {
         clock: host.clock,
-        isFull: () => host.isFull(),
-        takePermit: () => host.takePermit(),
+        isFull: () => host.places.isFull(accepting.listener),
+        takePermit: () => host.places.take(accepting.listener),
         admit: (conn) => host.admit(conn, accepting.listener),
         trouble: (code, over) => host.trouble(accepting.listener.name, code, over),
       }),

@@ -3,8 +3,7 @@
 
 import type { Board, Tally } from "../core/board.ts";
 import type { Clock, Random } from "../core/clock.ts";
-import type { BindFailure, FromWorker } from "../core/message.ts";
-import type { Permits } from "../core/permits.ts";
+import type { BindFailure } from "../core/message.ts";
 import type { Listener, Plan } from "../core/plan.ts";
 import type { ListenerStats, PlaneStats } from "../core/stats.ts";
 import { Stalls, TOLD_STALL_MS } from "../core/stalls.ts";
@@ -21,6 +20,7 @@ import { Listeners, type ListenersHost } from "./listeners.ts";
 import { HttpOffice } from "./http_office.ts";
 import { HttpSession } from "./http_session.ts";
 import { type LeaseOffice, Picker } from "./pick.ts";
+import { ClientPlaces, type ClientPlacesPorts } from "./client_places.ts";
 import { Reporter } from "./reporter.ts";
 import { Retiring } from "./retiring.ts";
 import type { ClientConn, Dial, Service, Session } from "./service.ts";
@@ -31,17 +31,15 @@ import { TcpSession } from "./tcp_session.ts";
 export const TICK_MS = 100;
 
 /** What a plane is given. */
-export interface PlanePorts {
+export interface PlanePorts extends ClientPlacesPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly board: Board;
   readonly tally: Tally;
-  readonly permits: Permits;
   readonly dial: Dial;
   readonly resolveHost: DialOptions["resolveHost"];
   /** Binds a listener's address; throws with `code` when that fails. */
   readonly listen: (listener: Listener) => ConnSource<ClientConn>;
-  readonly send: (message: FromWorker) => void;
   /** Time limits of HTTP; absent: those of W7. */
   readonly httpLimits?: HttpLimits;
 }
@@ -67,7 +65,7 @@ export class Plane implements Service, ListenersHost {
   readonly resolveHost: DialOptions["resolveHost"];
   readonly deadlines = new Deadlines();
   readonly handshakes: Handshakes;
-  readonly permits: Permits;
+  readonly places: ClientPlaces;
   plan: Plan = EMPTY_PLAN;
   draining = false;
   readonly #ports: PlanePorts;
@@ -79,12 +77,9 @@ export class Plane implements Service, ListenersHost {
   readonly #listeners: Listeners;
   readonly #stalls: Stalls;
   readonly #retiring: Retiring;
-  /** Gives back the permits of sockets that are left behind, though their sessions have ended. */
-  readonly #leftBehind = new Set<() => void>();
   #pickers = new Map<string, Picker>();
   /** Slots of which main has been told in this tick that they could not be reached. */
   readonly #unreached = new Set<number>();
-  #isFullTold = false;
   #lastTick: number;
   #lagMs = 0;
 
@@ -92,7 +87,7 @@ export class Plane implements Service, ListenersHost {
     this.#ports = ports;
     this.clock = ports.clock;
     this.handshakes = new Handshakes(ports.clock);
-    this.permits = ports.permits;
+    this.places = new ClientPlaces(ports);
     this.dial = ports.dial;
     this.listen = ports.listen;
     this.#listeners = new Listeners(this);
@@ -127,6 +122,7 @@ export class Plane implements Service, ListenersHost {
   take(plan: Plan, retireMs?: number): void {
     const before = this.plan;
     this.plan = plan;
+    this.places.limit(plan.limits.maxConnections);
     this.#takeUpstreams(plan);
     this.#http.take(plan);
     this.#listeners.take(plan.listeners);
@@ -151,7 +147,7 @@ export class Plane implements Service, ListenersHost {
     await this.#listeners.retireAll();
     this.draining = true;
     for (const session of this.#sessions) session.drain();
-    for (const give of this.#leftBehind) give();
+    this.places.drain();
   }
 
   /** Cuts every session that is left and gives their number. */
@@ -177,7 +173,7 @@ export class Plane implements Service, ListenersHost {
     this.#lagMs = Math.max(lagMs, this.#lagMs * 0.98, 0);
     this.#lastTick = now;
     if (lagMs >= TOLD_STALL_MS) this.#ports.send({ type: "stalled", lagMs });
-    if (this.permits.taken < this.plan.limits.maxConnections * 0.9) this.#tellFull(false);
+    this.places.tick();
     this.#unreached.clear();
     this.#stalls.beat(now);
     this.wheel.advance(now);
@@ -215,28 +211,13 @@ export class Plane implements Service, ListenersHost {
 
   // What listeners use (ListenersHost).
 
-  isFull(): boolean {
-    const isFull = this.permits.taken >= this.plan.limits.maxConnections;
-    if (isFull) this.#tellFull(true);
-    return isFull;
-  }
-
-  takePermit(): boolean {
-    return this.permits.take(this.plan.limits.maxConnections);
-  }
-
-  #tellFull(isFull: boolean): void {
-    if (isFull === this.#isFullTold) return;
-    this.#isFullTold = isFull;
-    this.#ports.send({ type: "full", over: !isFull });
-  }
-
   trouble(listener: string, code: string, over: boolean): void {
     this.#ports.send({ type: "accept_trouble", listener, code, over });
   }
 
-  /** Serves a client connection to its end, and gives its permit back then. */
+  /** Serves a client connection to its end, and gives its place back then. */
   admit(conn: ClientConn, listener: Listener): void {
+    this.places.enter(conn, listener);
     const session = this.#sessionFor(conn, listener);
     const stats = this.counts.listener(listener.name);
     this.#sessions.add(session);
@@ -253,18 +234,7 @@ export class Plane implements Service, ListenersHost {
     }
     this.#sessions.delete(session);
     stats.active--;
-    this.#giveBack(conn);
-  }
-
-  /** What holds a descriptor holds its permit, so that nobody can use up the one without the other. */
-  #giveBack(conn: ClientConn): void {
-    const left = conn.leftBehind?.();
-    if (left === undefined || this.draining) return this.permits.give();
-    const give = () => {
-      if (this.#leftBehind.delete(give)) this.permits.give();
-    };
-    this.#leftBehind.add(give);
-    void left.then(give);
+    this.places.leave(conn);
   }
 
   #sessionFor(conn: ClientConn, listener: Listener): Session {

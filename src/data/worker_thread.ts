@@ -68,6 +68,7 @@ export class WorkerThread {
       board: this.#board,
       tally: this.#tally,
       permits: new Permits(message.permits, message.worker),
+      handshakePermits: new Permits(message.handshakePermits, message.worker),
       dial,
       resolveHost: (host) => this.#resolver!.resolve(host),
       listen: (listener) => bind(listener.address, { reusePort: message.reusePort, ...tlsOf(listener) }),

@@ -13,8 +13,11 @@ export interface AcceptedConn extends Duplex {
    * Whether it came to be usable: false when it did not, or was closed before; undefined or absent: it is. Does not reject.
    */
   ready?(): Promise<boolean> | undefined;
-  /** Once closed: resolves when the socket is free, which may be much later; undefined or absent: it is. */
-  leftBehind?(): Promise<void> | undefined;
+  /**
+   * While a TLS handshake is under way: resolves when it has ended, well or badly. A connection that was closed before
+   * holds its socket until then, which may be much later. undefined or absent: none is under way.
+   */
+  shaking?(): Promise<void> | undefined;
 }
 
 /** Whether `close()` of this runtime ends a pending write by itself. */

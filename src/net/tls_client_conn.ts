@@ -1,6 +1,6 @@
 // A client's connection on a TLS listener. The runtime can not let go of a socket in the middle of a handshake: closed,
 // it stays open until the client says something or goes away. So nothing is read or written before the handshake has
-// ended, closing ends the waiting at once, and `leftBehind` tells whoever counts connections when the socket is free.
+// ended, closing ends the waiting at once, and `shaking` tells whoever counts connections when the socket is free.
 
 import type { AcceptedConn } from "./firm_close.ts";
 
@@ -52,8 +52,8 @@ export class TlsClientConn implements AcceptedConn {
     return this.#isGood && !this.#isClosed;
   }
 
-  /** Once closed: resolves when the client has let go of the socket, too; undefined: it is free. */
-  leftBehind(): Promise<void> | undefined {
+  /** Resolves with the end of the handshake, also of a closed connection: then its socket is free. undefined: it has ended. */
+  shaking(): Promise<void> | undefined {
     return this.#isShaken ? undefined : this.#shaken;
   }
 

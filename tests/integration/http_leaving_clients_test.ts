@@ -21,7 +21,7 @@ for (const connection of ["keep-alive", "close"]) {
     client.close();
     await until(() => stage.inFlight === 0 && stage.plane.sessionCount === 0);
     assert.ok(performance.now() - began < CONNECT_MS / 5);
-    assert.equal(stage.plane.permits.taken, 0);
+    assert.equal(stage.permits.taken, 0);
     assert.deepEqual(stage.evidence, []);
     assert.equal(stage.notCharged("client_aborted"), 1);
     await until(() => stage.records.length === 1);

@@ -15,7 +15,7 @@ const SHORT: StageOptions = {
 Deno.test("a TLS client that says nothing costs a permit as long as it costs a descriptor", async () => {
   await using endpoint = new HttpEndpoint();
   await using stage = await HttpStage.start([endpoint.address], SHORT);
-  const { permits } = stage.plane;
+  const { permits } = stage;
   const silent = await Promise.all([stage.connect(), stage.connect(), stage.connect()]);
   await until(() => permits.taken === 3);
   await until(() => stage.plane.sessionCount === 0);
@@ -33,7 +33,7 @@ Deno.test("a TLS client that says nothing costs a permit as long as it costs a d
 Deno.test("TLS clients that say nothing do not hold a drain up", async () => {
   await using endpoint = new HttpEndpoint();
   await using stage = await HttpStage.start([endpoint.address], SHORT);
-  const { permits } = stage.plane;
+  const { permits } = stage;
   const silent = [await stage.connect(), await stage.connect()];
   await until(() => permits.taken === 2 && stage.plane.sessionCount === 0);
   silent.push(await stage.connect());

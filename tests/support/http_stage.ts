@@ -29,6 +29,8 @@ export interface StageOptions {
 /** A data plane that serves http on a port of 127.0.0.1. */
 export class HttpStage implements AsyncDisposable {
   readonly plane: Plane;
+  readonly permits = new Permits(Permits.allocate(), 0);
+  readonly handshakePermits = new Permits(Permits.allocate(), 0);
   readonly board = new Board();
   readonly tally = new Tally();
   readonly runs: Run[] = [];
@@ -48,7 +50,8 @@ export class HttpStage implements AsyncDisposable {
       random: Math.random,
       board: this.board,
       tally: this.tally,
-      permits: new Permits(Permits.allocate(), 0),
+      permits: this.permits,
+      handshakePermits: this.handshakePermits,
       dial,
       resolveHost: () => Promise.resolve({ failure: "nxdomain", detail: "no names here" }),
       listen: ({ address, tls }) => this.#listen(address, tls),

@@ -20,6 +20,8 @@ export class MemoryStage {
   readonly records: SessionRecord[] = [];
   readonly troubles: FromWorker[] = [];
   readonly plane: Plane;
+  readonly permits = new Permits(Permits.allocate(), 0);
+  readonly handshakePermits = new Permits(Permits.allocate(), 0);
 
   readonly evidence: string[] = [];
   readonly board = new Board();
@@ -35,7 +37,8 @@ export class MemoryStage {
       random: () => 0,
       board,
       tally,
-      permits: new Permits(Permits.allocate(), 0),
+      permits: this.permits,
+      handshakePermits: this.handshakePermits,
       dial: "dial" in endpoint ? endpoint.dial : (target) => {
         const [near, far] = memoryPair();
         endpoint(far);
@@ -59,7 +62,7 @@ export class MemoryStage {
   connect(ready?: Promise<boolean>): MemoryDuplex {
     const [near, far] = memoryPair();
     const remoteAddr = { transport: "tcp", hostname: "192.0.2.7", port: 9 } as const;
-    this.plane.permits.take(10);
+    this.permits.take(10);
     this.plane.admit(Object.assign(near, { remoteAddr, ...(ready && { ready: () => ready }) }), WEB);
     return far;
   }

@@ -18,6 +18,7 @@ export class ScriptedWorker implements WorkerPort {
   readonly board = new Board();
   readonly tally = new Tally();
   permits!: Permits;
+  handshakePermits!: Permits;
   stats: PlaneStats = planeStats();
   /** What it says it has cut. */
   sessions = 0;
@@ -31,7 +32,10 @@ export class ScriptedWorker implements WorkerPort {
 
   post(message: ToWorker): void {
     this.received.push(message);
-    if (message.type === "start") this.permits = new Permits(message.permits, message.worker);
+    if (message.type === "start") {
+      this.permits = new Permits(message.permits, message.worker);
+      this.handshakePermits = new Permits(message.handshakePermits, message.worker);
+    }
     if (message.type === "start" || message.type === "plan") {
       this.board.attach(message.board);
       this.tally.attach(message.tally);

@@ -50,7 +50,11 @@ Deno.test("what a dead worker held comes back, what the others hold stays", asyn
   hold(threads[1]!);
   threads[0]!.permits.take(10);
   threads[1]!.permits.take(10);
+  threads[0]!.handshakePermits.take(10);
+  threads[0]!.handshakePermits.take(10);
+  threads[1]!.handshakePermits.take(10);
   threads[0]!.events.died("out of memory");
+  assert.equal(threads[1]!.handshakePermits.taken, 1);
   assert.deepEqual([cells.inFlight, workers.sessions, deaths], [1, 1, ["lost", "out of memory"]]);
   assert.deepEqual(threads[2]!.told, ["start", "plan"], "another took its place");
   assert.equal(workers.rows(0).reduce((sum, row) => sum + row[TALLY.picks]!, 0), 3);
@@ -80,8 +84,10 @@ Deno.test("counts never fall while a superfluous worker finishes, nor when it en
   assert.deepEqual(await numbers(), [2, 30]);
   threads[1]!.stats = planeStats({ listeners: counted(0, 20) });
   threads[1]!.permits.give();
+  threads[1]!.handshakePermits.take(10);
   await clock.advance(1000);
-  assert.ok(threads[1]!.isTerminated);
+  assert.ok(threads[1]!.isTerminated, "a client that it left behind in its handshake does not keep it");
+  assert.equal(threads[0]!.handshakePermits.taken, 0);
   assert.deepEqual(await numbers(), [1, 30]);
 });
 

@@ -172,6 +172,10 @@ const SENTENCES: {
     { kind: "connections_full", maxConnections: 10 },
     "Reached limits.max_connections 10: new connections wait",
   ],
+  handshakes_full: [
+    { kind: "handshakes_full", maxHandshakes: 5, maxConnections: 10 },
+    "Reached 5 unfinished TLS handshakes, the most for limits.max_connections 10: new TLS clients wait, others do not",
+  ],
   records_dropped: [
     { kind: "records_dropped", count: 9 },
     "Dropped 9 access log lines: more sessions than can be logged",

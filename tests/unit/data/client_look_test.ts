@@ -74,7 +74,7 @@ class Scene {
   /** The session has ended for the client's sake, and has cost nobody anything. */
   assertGivenUp(outcome: string): void {
     assert.equal(this.stage.plane.sessionCount, 0);
-    assert.equal(this.stage.plane.permits.taken, 0);
+    assert.equal(this.stage.permits.taken, 0);
     assert.equal(this.stage.board.cells(0).inFlight, 0);
     assert.deepEqual(this.stage.evidence, []);
     assert.deepEqual(this.stage.records.map((record) => record.outcome), [outcome]);

@@ -20,8 +20,7 @@ class World {
   readonly listeners = new Listeners({
     clock: this.clock,
     listen: ({ address }) => this.#bind(address.port),
-    isFull: () => false,
-    takePermit: () => true,
+    places: { isFull: () => false, take: () => true },
     admit: () => {},
     trouble: (name, code, over) => this.told.push(`${name} ${over ? "over" : code}`),
   });

@@ -40,6 +40,7 @@ class World {
   readonly board = new Board();
   readonly tally = new Tally();
   readonly permits = new Permits(Permits.allocate(), 0);
+  readonly handshakePermits = new Permits(Permits.allocate(), 0);
   readonly sent: FromWorker[] = [];
   readonly dialing = new ScriptedDial(() => {});
   /** While it is set dials wait for it. */
@@ -50,13 +51,14 @@ class World {
   constructor() {
     this.board.grow(4);
     this.tally.grow(4);
-    const { clock, board, tally, permits } = this;
+    const { clock, board, tally, permits, handshakePermits } = this;
     this.plane = new Plane({
       clock,
       random: () => 0,
       board,
       tally,
       permits,
+      handshakePermits,
       dial: async (target, { connectMs, happyEyeballsMs }) => {
         await this.hold;
         const { signal } = new AbortController();
@@ -76,7 +78,10 @@ class World {
       accept: () => {
         if (isClosed) return Promise.reject(closed);
         pending = Promise.withResolvers();
-        this.#accepts.set(port, (conn) => pending.resolve(conn));
+        this.#accepts.set(port, (conn) => {
+          this.#accepts.delete(port);
+          pending.resolve(conn);
+        });
         return pending.promise;
       },
       close: () => {
@@ -84,6 +89,11 @@ class World {
         pending.reject(closed);
       },
     };
+  }
+
+  /** Whether the next client at a port is taken out of the kernel's queue. */
+  isAccepting(port: number): boolean {
+    return this.#accepts.has(port);
   }
 
   take(changes: Partial<Plan> = {}, retireMs?: number): void {
@@ -95,7 +105,10 @@ class World {
   async connect(port: number, ready?: Promise<boolean>): Promise<MemoryDuplex> {
     const [near, far] = memoryPair();
     const remoteAddr = { transport: "tcp", hostname: "10.9.9.9", port: 9 } as const;
-    this.#accepts.get(port)!(Object.assign(near, { remoteAddr, ...(ready && { ready: () => ready }) }));
+    let isShaken = false;
+    const shaken = ready?.then(() => void (isShaken = true));
+    const tls = { ready: () => ready, shaking: () => isShaken ? undefined : shaken };
+    this.#accepts.get(port)!(Object.assign(near, { remoteAddr, ...(ready && tls) }));
     await settled();
     return far;
   }
@@ -123,11 +136,8 @@ class World {
     await this.clock.advance(100);
     await closing;
     this.plane.tick();
-    assert.deepEqual([this.permits.taken, this.board.cells(0).inFlight, this.board.cells(1).inFlight], [
-      0,
-      0,
-      0,
-    ]);
+    assert.deepEqual([this.permits.taken, this.handshakePermits.taken], [0, 0]);
+    assert.deepEqual([0, 1].map((slot) => this.board.cells(slot).inFlight), [0, 0]);
     assert.equal(this.dialing.open, 0);
   }
 }
@@ -137,13 +147,40 @@ Deno.test("that the limit is reached is told once, until there is good room agai
   world.take({ limits: { maxConnections: 2 } });
   const clients = [await world.connect(1), await world.connect(1)];
   await world.ticks(10);
-  assert.deepEqual(world.told("full"), [{ type: "full", over: false }]);
+  assert.deepEqual(world.told("full"), [{ type: "full", of: "connections", over: false }]);
   clients[0]!.reset();
   await world.ticks(2);
   assert.deepEqual(world.told("full").map(({ over }) => over), [false, true]);
   await world.connect(1);
   await world.ticks(2);
   assert.deepEqual(world.told("full").map(({ over }) => over), [false, true, false]);
+  await world.end();
+});
+
+Deno.test("TLS listeners do not accept while half of the places are with unfinished handshakes, others do", async () => {
+  const world = new World();
+  const tls = { certFile: "", keyFile: "", cert: "", key: "" };
+  const secure = [{ ...listener("c", 3), tls }, { ...listener("d", 4), tls }];
+  world.take({ listeners: [A, ...secure], limits: { maxConnections: 6 } });
+  const hands = [0, 1, 2].map(() => Promise.withResolvers<boolean>());
+  await world.connect(3, hands[0]!.promise);
+  await world.connect(4, hands[1]!.promise);
+  await world.connect(3, hands[2]!.promise);
+  await world.ticks(5);
+  assert.deepEqual([world.isAccepting(3), world.permits.taken], [false, 3]);
+  assert.deepEqual(world.told("full"), [{ type: "full", of: "handshakes", over: false }]);
+  await world.connect(1);
+  await world.connect(1);
+  assert.deepEqual([world.plane.sessionCount, world.dialing.targets.length], [5, 2]);
+  hands[0]!.resolve(true);
+  hands[1]!.resolve(false);
+  await world.ticks(2);
+  assert.deepEqual([world.isAccepting(3), world.handshakePermits.taken, world.permits.taken], [true, 1, 4]);
+  assert.deepEqual(world.told("full").map(({ over }) => over), [false, true]);
+  await world.connect(3, Promise.resolve(true));
+  assert.equal(world.dialing.targets.length, 4);
+  hands[2]!.resolve(false);
+  await settled();
   await world.end();
 });
 
@@ -333,7 +370,7 @@ Deno.test("a client whose socket takes no option any more ends no accept loop", 
     },
   });
   far.reset();
-  world.plane.permits.take(10);
+  world.permits.take(10);
   world.plane.admit(dead, A);
   await settled();
   await world.connect(1);

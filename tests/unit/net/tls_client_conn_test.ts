@@ -35,7 +35,7 @@ Deno.test("bytes move once the handshake has ended, and not before", async () =>
   assert.equal(await far.read(buffer), 2);
   assert.equal(await far.read(buffer), null);
   conn.close();
-  assert.deepEqual([conn.leftBehind(), counts.closes], [undefined, 1]);
+  assert.deepEqual([conn.shaking(), counts.closes], [undefined, 1]);
 });
 
 Deno.test("it is ready once the handshake has ended well, and not when it fails or was closed before", async () => {
@@ -70,10 +70,10 @@ Deno.test("closing before the end of the handshake ends all waiting, and closes 
   await assert.rejects(writing, { name: "Interrupted", code: "EINTR" });
   assert.throws(() => conn.close(), { name: "BadResource" });
   assert.deepEqual([counts.reads, counts.closes], [0, 0]);
-  const left = conn.leftBehind();
+  const left = conn.shaking();
   hand.reject(new Error("unexpected end of file"));
   await left;
-  assert.deepEqual([conn.leftBehind(), counts.closes], [undefined, 1]);
+  assert.deepEqual([conn.shaking(), counts.closes], [undefined, 1]);
 });
 
 Deno.test("a failed handshake shows in the first read", async () => {
