@@ -2,11 +2,14 @@
 // time is faked. For runs in large numbers, and for timing that real sockets do not give.
 
 import { Board, Tally } from "../../src/core/board.ts";
+import type { Random } from "../../src/core/clock.ts";
 import type { FromWorker } from "../../src/core/message.ts";
 import { Permits } from "../../src/core/permits.ts";
+import type { Plan, UpstreamConfig } from "../../src/core/plan.ts";
 import type { SessionRecord } from "../../src/core/stats.ts";
 import { Plane, TICK_MS } from "../../src/data/plane.ts";
-import type { Dial } from "../../src/data/service.ts";
+import type { ClientConn, Dial } from "../../src/data/service.ts";
+import { HTTP_LIMITS, type HttpLimits } from "../../src/http/tools.ts";
 import { FakeClock, settled } from "./fake_clock.ts";
 import { bytesOf, stringOf } from "./http_heads.ts";
 import { coded, type MemoryDuplex, memoryPair } from "./memory_duplex.ts";
@@ -14,27 +17,46 @@ import { healthParams, listener, planOf, upstream } from "./plans.ts";
 
 const WEB = listener("web", 1, { protocol: "http", upstream: "app" });
 
+/** What a stage is to be like where not as usual. */
+export interface MemoryStageOptions {
+  /** Absent: always 0. */
+  readonly random?: Random;
+  readonly upstream?: Partial<Omit<UpstreamConfig, "endpoints">>;
+  /** Time limits of HTTP that are not the usual ones. */
+  readonly limits?: Partial<HttpLimits>;
+  /** Hears all that the worker tells main. */
+  readonly told?: (message: FromWorker) => void;
+}
+
 /** A data plane with upstream "app", of one endpoint at 10.0.0.1:80 unless others are wanted. */
 export class MemoryStage {
   readonly clock = new FakeClock();
   readonly records: SessionRecord[] = [];
   readonly troubles: FromWorker[] = [];
   readonly plane: Plane;
+  /** The plan that it begins with. */
+  readonly usual: Plan;
   readonly permits = new Permits(Permits.allocate(), 0);
   readonly handshakePermits = new Permits(Permits.allocate(), 0);
 
   readonly evidence: string[] = [];
   readonly board = new Board();
+  readonly #told: MemoryStageOptions["told"];
 
   /** `endpoint` gets the far end of each connection that is dialed; or it is a dial of its own. */
-  constructor(endpoint: ((conn: MemoryDuplex) => void) | { readonly dial: Dial }, keys = ["10.0.0.1:80"]) {
+  constructor(
+    endpoint: ((conn: MemoryDuplex) => void) | { readonly dial: Dial },
+    keys = ["10.0.0.1:80"],
+    options: MemoryStageOptions = {},
+  ) {
     const { board } = this;
+    this.#told = options.told;
     const tally = new Tally();
     board.grow(keys.length);
     tally.grow(keys.length);
     this.plane = new Plane({
       clock: this.clock,
-      random: () => 0,
+      random: options.random ?? (() => 0),
       board,
       tally,
       permits: this.permits,
@@ -46,13 +68,16 @@ export class MemoryStage {
       },
       resolveHost: () => Promise.resolve({ failure: "nxdomain", detail: "" }),
       listen: deserted,
+      httpLimits: { ...HTTP_LIMITS, ...options.limits },
       send: (message) => this.#receive(message),
     });
-    const app = upstream("app", keys, { health: healthParams() });
-    this.plane.take(planOf([app], { listeners: [WEB], access: "all" }));
+    const app = upstream("app", keys, { health: healthParams(), ...options.upstream });
+    this.usual = planOf([app], { listeners: [WEB], access: "all" });
+    this.plane.take(this.usual);
   }
 
   #receive(message: FromWorker): void {
+    this.#told?.(message);
     if (message.type === "sessions") this.records.push(...message.records);
     else if (message.type === "evidence") this.evidence.push(...message.runs.map(({ outcome }) => outcome));
     else this.troubles.push(message);
@@ -61,10 +86,14 @@ export class MemoryStage {
   /** A client connects, with a TLS handshake that ends as `ready` does. */
   connect(ready?: Promise<boolean>): MemoryDuplex {
     const [near, far] = memoryPair();
-    const remoteAddr = { transport: "tcp", hostname: "192.0.2.7", port: 9 } as const;
-    this.permits.take(10);
-    this.plane.admit(Object.assign(near, { remoteAddr, ...(ready && { ready: () => ready }) }), WEB);
+    this.admit(Object.assign(accepted(near), ready && { ready: () => ready }));
     return far;
+  }
+
+  /** A client's connection comes in. */
+  admit(conn: ClientConn): void {
+    this.permits.take(1000);
+    this.plane.admit(conn, WEB);
   }
 
   /** Lets time pass, tick by tick. */
@@ -86,6 +115,11 @@ export class MemoryStage {
     }
     this.plane.tick();
   }
+}
+
+/** A connection as it comes from a client. */
+export function accepted(conn: MemoryDuplex): MemoryDuplex & ClientConn {
+  return Object.assign(conn, { remoteAddr: { transport: "tcp", hostname: "192.0.2.7", port: 9 } as const });
 }
 
 /** A socket at which nobody comes by. */
