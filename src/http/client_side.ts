@@ -17,6 +17,9 @@ import { Wire } from "./wire.ts";
  */
 export type NextRequest = "request" | "refused" | "ended" | "timed_out" | "cut";
 
+/** How long a client that has just come may take to begin its first request once no further ones are wanted, milliseconds. */
+const LAST_CALL_MS = 1000;
+
 const TIMED_OUT: OwnAnswer = {
   status: 408,
   code: "request_timeout",
@@ -65,9 +68,11 @@ export class ClientSide {
   wait(now?: number): Promise<number> | undefined {
     const { wire } = this;
     this.watch.onDue = this.#onDue;
-    this.#state = this.requests === 0 ? "head" : "idle";
-    if (wire.unread > 0 || this.isLeaving) return undefined;
-    this.watch.set(this.requests === 0 ? this.tools.limits.headMs : this.tools.limits.keepMs, now);
+    const isFirst = this.requests === 0;
+    this.#state = isFirst ? "head" : "idle";
+    if (wire.unread > 0 || (this.isLeaving && !isFirst)) return undefined;
+    const { headMs, keepMs } = this.tools.limits;
+    this.watch.set(!isFirst ? keepMs : this.isLeaving ? LAST_CALL_MS : headMs, now);
     return wire.read();
   }
 
@@ -85,7 +90,7 @@ export class ClientSide {
   async readOn(): Promise<NextRequest> {
     const { wire } = this;
     const head = this.#head!;
-    if (this.requests > 0) this.watch.set(this.tools.limits.headMs);
+    if (this.requests > 0 || this.isLeaving) this.watch.set(this.tools.limits.headMs);
     this.#state = "head";
     let progress: Progress = "more";
     while (progress === "more") {
@@ -116,10 +121,16 @@ export class ClientSide {
     this.wire.write(ownAnswer(TIMED_OUT, options)).then(() => this.wire.close());
   }
 
-  /** No further request is wanted: an idle connection closes now, a busy one after what is under way. */
+  /**
+   * No further request is wanted: a kept connection that is idle closes now, a busy one after what is under way. The
+   * first request of a client that has just come may be on its way: it gets a moment.
+   */
   leave(): void {
+    if (this.isLeaving) return;
     this.isLeaving = true;
-    if (this.#state === "idle" || (this.#state === "head" && this.wire.unread === 0)) this.wire.close();
+    if (this.requests === 0) {
+      if (this.wire.unread === 0) this.watch.set(LAST_CALL_MS);
+    } else if (this.#state === "idle") this.wire.close();
   }
 
   /** A fresh request id as text. */

@@ -53,7 +53,7 @@ class ChaosRun implements ClientGround {
   readonly #stage: MemoryStage;
   readonly #keeper: ChaosKeeper;
   readonly #maxInFlight: number;
-  /** No other plans, drains or cuts: patient clients get all their answers. */
+  /** No other plans, drains or cuts. */
   readonly #isSteady: boolean;
   #lastId = 0;
   #clients = 0;
@@ -86,6 +86,10 @@ class ChaosRun implements ClientGround {
 
   readonly fault = (what: string): void => void this.#faults.push(what);
   readonly saw = (what: string): void => void this.#seen.set(what, (this.#seen.get(what) ?? 0) + 1);
+  get isDraining(): boolean {
+    return this.#stage.plane.draining;
+  }
+
   readonly now = (): number => this.#stage.clock.now();
   readonly nextId = (): number => ++this.#lastId;
 
@@ -94,9 +98,8 @@ class ChaosRun implements ClientGround {
   async run(): Promise<ChaosReport> {
     const clients: Promise<void>[] = [];
     const wanted = 6 + this.chance.below(10);
-    const isOpen = () => clients.length < wanted && !this.#stage.plane.draining;
-    while (isOpen() || this.#clients > 0) {
-      if (isOpen() && this.chance.happens(0.5)) clients.push(this.#letIn());
+    while (clients.length < wanted || this.#clients > 0) {
+      if (clients.length < wanted && this.chance.happens(0.5)) clients.push(this.#letIn());
       await this.#turn(this.chance.one(STEPS_MS));
       if (!this.#isSteady) await this.#disturb();
     }
@@ -173,7 +176,7 @@ class ChaosRun implements ClientGround {
   }
 
   async #drain(): Promise<void> {
-    this.#cutOff("drain");
+    this.saw("drain");
     const draining = this.#stage.plane.drain();
     for (let step = 0; step < 30; step++) await this.#stage.clock.advance(10);
     await draining;

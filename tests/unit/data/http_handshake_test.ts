@@ -98,7 +98,7 @@ Deno.test("a TLS handshake that is cut by the end of hale is told so, and one th
   const drained = new Scene();
   drained.silent();
   const draining = drained.stage.plane.drain();
-  await drained.stage.pass(500);
+  await drained.stage.pass(1500);
   await draining;
   await settled();
   assert.deepEqual([drained.outcomes, drained.stage.plane.sessionCount], [{ finished: 1 }, 0]);
