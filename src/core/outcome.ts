@@ -99,3 +99,8 @@ export function sentenceOf(outcome: Outcome): string {
 export function nounOf(outcome: Outcome): string {
   return TABLE[outcome].noun;
 }
+
+/** How a client left whose connection failed with this error code. */
+export function clientLeft(code: string | undefined): Outcome {
+  return code === "ECONNRESET" || code === "EPIPE" ? "client_reset" : "client_aborted";
+}

@@ -1,7 +1,7 @@
 // Whether the client is still there while its endpoint is dialed. The usual dial is over before anybody looks; one that
 // takes longer is given up when nobody waits for it any more, and then says nothing about the endpoint.
 
-import type { Outcome } from "../core/outcome.ts";
+import { clientLeft, type Outcome } from "../core/outcome.ts";
 import type { Timed } from "../core/wheel.ts";
 import type { ClientSide } from "../http/client_side.ts";
 import { LOOK_MS } from "../http/course.ts";
@@ -61,9 +61,7 @@ export class ClientLook implements Timed {
    */
   #look(): void {
     const { wire, tools } = this.#side;
-    if (wire.readFailure !== "") {
-      return this.giveUp(wire.readFailure === "ECONNRESET" ? "client_reset" : "client_aborted");
-    }
+    if (wire.readFailure !== "") return this.giveUp(clientLeft(wire.readFailure));
     if (!wire.ended) return;
     if (!this.#isRequestRead && wire.unread === 0) return this.giveUp("client_aborted");
     tools.wheel.reschedule(this, tools.wheel.now + tools.limits.halfClosedMs);

@@ -110,7 +110,5 @@ export function dialTarget(upstream: UpstreamPolicy, endpoint: EndpointConfig): 
 function dialOptions(service: Service, upstream: UpstreamPolicy, watcher?: DialWatcher): DialOptions {
   const { connectMs, happyEyeballsMs } = upstream.timeouts;
   const { resolveHost, clock, deadlines, handshakes } = service;
-  return watcher === undefined
-    ? { connectMs, happyEyeballsMs, resolveHost, clock, deadlines, handshakes }
-    : { connectMs, happyEyeballsMs, resolveHost, clock, deadlines, handshakes, begun: watcher.begun };
+  return { connectMs, happyEyeballsMs, resolveHost, clock, deadlines, handshakes, begun: watcher?.begun };
 }

@@ -1,7 +1,7 @@
 // What the two directions of one exchange share while it runs: both connections, what is being waited for, and the
 // first reason to stop. Decides whose doing it is when time runs out or the client goes.
 
-import type { Outcome } from "../core/outcome.ts";
+import { clientLeft, type Outcome } from "../core/outcome.ts";
 import type { ClientSide } from "./client_side.ts";
 import type { EndpointWire } from "./pool.ts";
 import type { RequestRewrite } from "./request_writer.ts";
@@ -81,8 +81,7 @@ export class Course {
   clientGone(): Outcome {
     if (this.stopped !== undefined) return this.stopped;
     const { readFailure, writeFailure } = this.client.wire;
-    const failure = readFailure === "" ? writeFailure : readFailure;
-    return failure === "ECONNRESET" || failure === "EPIPE" ? "client_reset" : "client_aborted";
+    return clientLeft(readFailure === "" ? writeFailure : readFailure);
   }
 
   #due(): void {

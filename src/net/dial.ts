@@ -46,7 +46,7 @@ export interface DialOptions {
   /** Shared deadlines for dials in numbers, with their coarser grain; absent: each dial has its own. */
   readonly deadlines?: Deadlines;
   /** Called at once with what gives the dial up as `cancelled`, and with undefined when a TLS handshake forbids that. */
-  readonly begun?: (dial: Cancellable | undefined) => void;
+  readonly begun?: ((dial: Cancellable | undefined) => void) | undefined;
 }
 
 /** An open connection; it belongs to the caller now. TCP_NODELAY is set. */

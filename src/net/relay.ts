@@ -3,8 +3,9 @@
 // Time is its owner's business: the owner hears of every read and ends a session that is overdue by `cut`.
 
 import type { Duplex } from "../core/duplex.ts";
-import type { Outcome } from "../core/outcome.ts";
+import { clientLeft, type Outcome } from "../core/outcome.ts";
 import type { BufferPool } from "./buffers.ts";
+import { codeOf } from "./socket_errors.ts";
 
 /** What the owner of a relay hears while it runs. */
 export interface RelayOwner {
@@ -105,7 +106,7 @@ export class Relay {
 
   async #fail(half: Half, writing: boolean, error: unknown): Promise<void> {
     if (this.#closed) return;
-    if (writing !== half.fromClient) return this.cut(clientOutcome(error));
+    if (writing !== half.fromClient) return this.cut(clientLeft(codeOf(error)));
     this.#outcome ??= "endpoint_reset";
     this.#up.toIsDead = true;
     if (writing) {
@@ -136,11 +137,6 @@ export class Relay {
     closeQuietly(this.#up.from);
     closeQuietly(this.#up.to);
   }
-}
-
-function clientOutcome(error: unknown): Outcome {
-  const code = (error as { code?: string }).code;
-  return code === "ECONNRESET" || code === "EPIPE" ? "client_reset" : "client_aborted";
 }
 
 async function endWriting(duplex: Duplex): Promise<void> {

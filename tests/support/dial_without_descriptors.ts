@@ -3,6 +3,7 @@
 
 import { dial } from "../../src/net/dial.ts";
 import { SystemClock } from "../../src/net/system_clock.ts";
+import { takeAll } from "./descriptors.ts";
 
 const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
 const options = {
@@ -16,15 +17,6 @@ async function say(host: string): Promise<void> {
   const result = await dial({ host, port: listener.addr.port }, options);
   console.log("outcome" in result ? result.outcome : "connected");
   if ("conn" in result) result.conn.close();
-}
-
-function takeAll(): Deno.FsFile[] {
-  const files: Deno.FsFile[] = [];
-  try {
-    while (true) files.push(Deno.openSync("/dev/null"));
-  } catch {
-    return files; // Too many open files, as wanted.
-  }
 }
 
 const files = takeAll();

@@ -7,6 +7,7 @@ import { SystemClock } from "../../src/net/system_clock.ts";
 import { SystemResolver } from "../../src/net/system_resolver.ts";
 import { WatchedFile } from "../../src/net/watched_file.ts";
 import { NO_FILES } from "./scripted_dns.ts";
+import { takeAll } from "./descriptors.ts";
 
 const APP = { name: "app.example.test", type: "A" } as const;
 const server = { host: "127.0.0.1", port: 9 };
@@ -14,15 +15,6 @@ const path = await Deno.makeTempFile();
 await Deno.writeTextFile(path, "one");
 const read = new WatchedFile(path, (text) => text);
 await read.read();
-
-function takeAll(): Deno.FsFile[] {
-  const files: Deno.FsFile[] = [];
-  try {
-    while (true) files.push(Deno.openSync("/dev/null"));
-  } catch {
-    return files; // Too many open files, as wanted.
-  }
-}
 
 const failureOf = (end: object) => "failure" in end ? end.failure : "found";
 const system = new SystemResolver();

@@ -1,5 +1,6 @@
 // An endpoint that does what a test tells it with each connection, counts them, and can die and return.
 
+import { joined } from "../../src/core/bytes.ts";
 import { closeQuietly } from "../../src/net/relay.ts";
 
 /** What to do with one connection. It is closed afterwards. */
@@ -88,7 +89,7 @@ export async function readAll(conn: Deno.Conn): Promise<Uint8Array> {
   for (;;) {
     const buffer = new Uint8Array(65536);
     const count = await conn.read(buffer);
-    if (count === null) return concat(chunks);
+    if (count === null) return joined(chunks);
     chunks.push(buffer.subarray(0, count));
   }
 }
@@ -103,14 +104,4 @@ export async function readExactly(conn: Deno.Conn, length: number): Promise<Uint
     got += count;
   }
   return bytes.subarray(0, got);
-}
-
-function concat(chunks: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.length;
-  }
-  return all;
 }
