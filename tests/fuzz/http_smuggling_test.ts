@@ -33,7 +33,7 @@ const NODE_SERVER = `
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   server.on("clientError", (error, socket) => {
     const raw = error.rawPacket === undefined ? "" : error.rawPacket.toString("latin1");
-    const id = /X-Request-Id: ([^\\r]*)/i.exec(raw);
+    const id = /\\nX-Request-Id: ([^\\r]*)/i.exec(raw);
     if (error.code !== "ECONNRESET" && error.code !== "HPE_INVALID_EOF_STATE") {
       console.log("fault " + error.code + " " + (id && id[1]) + " " + JSON.stringify(raw.split("\\r\\n")[0]));
     }
